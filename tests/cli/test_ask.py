@@ -148,3 +148,23 @@ def test_wrong_input_says_what_to_do(args, text, run, shop):
     done = run(*args)
     assert (done.code, done.out) == (1, "")
     assert text in done.err
+
+
+def test_a_logistic_regression_is_asked_as_other_models_are(run, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    lines = [f"{at % 7},{at % 5 / 2},{'yes' if at % 7 + at % 3 > 4 else 'no'}" for at in range(90)]
+    (tmp_path / "rows.csv").write_text("\n".join(["size,price,sold", *lines]))
+    model = suffice.linear_model.LogisticRegression().fit_from("rows.csv", "sold")
+    model.save("logistic.suffice")
+    answers = list(csv.DictReader(io.StringIO(run("predict", "logistic.suffice", "rows.csv").out)))
+    cells = [[at % 7, at % 5 / 2] for at in range(90)]
+    table = {"size": [row[0] for row in cells], "price": [row[1] for row in cells]}
+    assert [row["label"] for row in answers] == model.predict(table).tolist()
+    done = run("evaluate", "logistic.suffice", "rows.csv", "--target", "sold", "--json")
+    right = np.mean([row["label"] == row["sold"] for row in answers])
+    assert json.loads(done.out)["accuracy"] == pytest.approx(right)
+    assert "log-odds" in run("explain", "logistic.suffice", "rows.csv", "--row", "3").out
+    for command in ("update", "forget"):
+        done = run(command, "logistic.suffice", "rows.csv", "--target", "sold")
+        assert done.code == 1
+        assert "A LogisticRegression keeps no tally" in done.err

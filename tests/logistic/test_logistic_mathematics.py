@@ -1,5 +1,7 @@
 """Softmax regression by its definition: derivatives, optimum, standard deviations, start."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 import scipy.sparse as sp
@@ -9,10 +11,12 @@ from scipy.special import log_softmax
 from suffice.data import Rows
 from suffice.discriminant_analysis import LinearDiscriminantAnalysis
 from suffice.linear_model import LogisticRegression
+from suffice.logistic.passes import RowPasses, class_moments
 from suffice.logistic.softmax import (
     SoftmaxLogLikelihood,
     SoftmaxPosterior,
     generative_start,
+    is_crowded,
     standardize_columns,
 )
 
@@ -121,7 +125,7 @@ def test_stored_cells_alone_give_what_dense_rows_give():
     from_zero = SoftmaxLogLikelihood(rows.rows, np.zeros(40), rows.inverse, True)
     sparse = Rows(sp.csr_matrix(X), rows.rows.codes, 3)
     by_cells = SoftmaxLogLikelihood(sparse, np.zeros(40), rows.inverse, True)
-    assert not by_cells._crowded()
+    assert not is_crowded(sparse)
     V = np.random.default_rng(9).normal(size=(2, 41))
     dense, stored = (rows.derivatives(V, sample=0) for rows in (from_zero, by_cells))
     np.testing.assert_allclose(stored.value, dense.value, rtol=1e-12)
@@ -317,3 +321,29 @@ def test_many_rows_that_are_thinned_out_on_the_way_reach_the_same_optimum(classe
     np.testing.assert_allclose(thinned.loss_curve_[-1], whole.loss_curve_[-1], rtol=1e-11)
     np.testing.assert_allclose(thinned.coef_sd_, whole.coef_sd_, rtol=1e-4)
     assert np.all(np.diff(thinned.loss_curve_) <= 1e-6)
+
+
+@pytest.mark.parametrize("sample", [0, 1, 3])
+def test_rows_read_in_parts_have_the_derivatives_of_all_rows(sample):
+    whole = objective(*drawn(rows=1500)).likelihood
+    V = np.random.default_rng(4).normal(size=(2, 5))
+    rows = replace(whole.rows, weights=np.random.default_rng(5).uniform(0, 2, 1500))
+    factors = np.array([1.0, 0.5, 3.0])
+    parts = [rows.take(slice(0, 700)), rows.take(slice(700, 701)), rows.take(slice(701, None))]
+    again = RowPasses(lambda: iter(parts), rows.shape, *class_moments(rows))
+    expected = replace(whole, rows=rows.weigh_classes(factors).reverse_classes())
+    found = replace(whole, rows=again.weigh_classes(factors).reverse_classes())
+    assert found.total == pytest.approx(expected.total, rel=1e-12)
+    one, other = found.derivatives(V, sample), expected.derivatives(V, min(sample, 1))
+    assert one.value == pytest.approx(other.value, rel=1e-12)
+    assert one.worst == other.worst
+    np.testing.assert_allclose(one.gradient, other.gradient, rtol=1e-10, atol=1e-9)
+    if sample:
+        # Of a sample it is that of all rows but for chance.
+        near = 1e-10 if sample == 1 else 0.3
+        np.testing.assert_allclose(one.hessian, other.hessian, near, near * other.hessian.max())
+    mine, direct = found.rows, expected.rows
+    np.testing.assert_allclose(mine.class_weights, direct.class_weights, rtol=1e-12)
+    moments = class_moments(direct)[1]
+    np.testing.assert_allclose(mine.moments.mean(), moments.mean(), rtol=1e-10)
+    np.testing.assert_allclose(mine.moments.variance(), moments.variance(), rtol=1e-10)

@@ -86,6 +86,11 @@ def _learn(
     counts: list[float] = []
 
     def change(model: Any) -> None:
+        if not hasattr(model, "partial_fit_from"):
+            raise InputError(
+                f"A {type(model).__name__} keeps no tally, so it can learn no further rows and "
+                "forget none. Fit it again, to all rows that it is to know."
+            )
         counts.append(float(model.tally_.weights.sum()))
         learn = model.forget_from if forget else model.partial_fit_from
         learn(rows.source, label, progress=note, **named)

@@ -63,6 +63,25 @@ class Rows:
         """The weight of each row, (n,)."""
         return self.weights if self.weights.size else np.ones(self.shape[0])
 
+    @property
+    def total(self) -> float:
+        """The weight of all rows."""
+        return float(self.weights.sum()) if self.weights.size else float(self.shape[0])
+
+    @property
+    def class_weights(self) -> NDArray[np.float64]:
+        """The weight of the rows of each class, (C,)."""
+        found = np.bincount(self.codes, self.weights if self.weights.size else None, self.classes)
+        return np.asarray(found, dtype=np.float64)
+
+    def weigh_classes(self, factors: NDArray[np.float64]) -> Self:
+        """Return the rows with the weights of each class multiplied by a factor, (C,)."""
+        return replace(self, weights=self.row_weights * factors[self.codes])
+
+    def reverse_classes(self) -> Self:
+        """Return the rows with the classes numbered from the last to the first."""
+        return replace(self, codes=self.classes - 1 - self.codes)
+
     def dense(self, start: int, stop: int) -> Array:
         """Return some rows, row-major."""
         return row_major(self.X[start:stop])

@@ -91,7 +91,8 @@ class LearnsFromSources(ABC):
             reading = from_source.read_roles(self, rows, target, weight, names)
             sample = from_source.draw_sample(reading, rows, max_levels) if before else None
             if sample is not None and sample.complete:
-                from_source.warn_left_out(target, sample, rows)
+                taken = sample.features.num_rows
+                from_source.warn_left_out(target, taken, sample.left_out, rows)
                 fitted = self._fit_sample(names, sample)
             else:
                 plan = from_source.make_plan(self, reading, sample)
@@ -235,27 +236,22 @@ class LearnsFromSources(ABC):
             Each row is explained by itself, which takes about a millisecond.
         prefix : what the names of the new columns begin with
         """
-        from suffice.engines import from_source, predicting
+        from suffice.engines.predicting import predict_source
 
-        names = self._learned_columns()
-        with (
-            Progress(progress) as note,
-            from_source.rows_of(source, table, query, again=False, progress=note) as rows,
-        ):
-            if names is None:
-                names = from_source.choose_documents(self, rows, features)
-            return predicting.predict_to(
-                self,
-                rows,
-                destination,
-                into=into,
-                features=names,
-                columns=columns,
-                escape_formulas=escape_formulas,
-                reasons=reasons,
-                prefix=prefix,
-                progress=note,
-            )
+        return predict_source(
+            self,
+            source,
+            destination,
+            table=table,
+            query=query,
+            into=into,
+            features=features,
+            columns=columns,
+            escape_formulas=escape_formulas,
+            reasons=reasons,
+            prefix=prefix,
+            progress=progress,
+        )
 
     # The three steps of `fit_from`.
 

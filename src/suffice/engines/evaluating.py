@@ -61,8 +61,7 @@ def evaluate_from(
                 left_out += missing
                 if not X.num_rows:
                     continue
-                fitted = model._check_ready()
-                answers.append(model._log_proba(fitted, model._read_unit(fitted, X)))
+                answers.append(model._unit_log_proba(X))
             except SufficeError as error:
                 raise from_source.name_place(unit, error) from error
             labels.append(np.asarray(y))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import fields, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 from suffice.data.columns import column_of
 from suffice.data.schema import Field, Schema
@@ -32,6 +32,12 @@ SAMPLE_ROWS = 20_000
 SAME_COLUMNS = "The model has learned from it: give rows with the same columns."
 
 
+class ChoosesColumns(Protocol):
+    """An estimator that says which columns are features, if the caller has named none."""
+
+    def _feature_columns(self, names: tuple[str, ...]) -> tuple[str, ...]: ...
+
+
 @contextmanager
 def rows_of(
     given: Any, table: Any, query: str | None, *, again: bool, progress: Progress
@@ -55,7 +61,7 @@ def _noted(units: Iterator[Unit], progress: Progress) -> Iterator[Unit]:
 
 
 def choose_features(
-    learner: LearnsFromSources,
+    learner: ChoosesColumns,
     source: Source,
     target: str,
     weight: str | None,
@@ -79,7 +85,7 @@ def choose_features(
 
 
 def choose_documents(
-    learner: LearnsFromSources, source: Source, features: Sequence[str] | str | None
+    learner: ChoosesColumns, source: Source, features: Sequence[str] | str | None
 ) -> tuple[str, ...]:
     """Return the name of the column of documents: the one named, or the only one."""
     if features is None:
@@ -90,7 +96,7 @@ def choose_documents(
 
 
 def read_roles(
-    learner: LearnsFromSources,
+    learner: ChoosesColumns,
     source: Source,
     target: str,
     weight: str | None,
@@ -209,13 +215,18 @@ def _sql_table(source: Source, in_database: bool | None) -> SqlTable | None:
 def _checked(tally: PlanTally, source: Source) -> PlanTally:
     """Return a tally of some rows; warn of those that were left out."""
     target = tally.plan.target
-    if not tally.rows:
+    refuse_no_rows(target, tally.rows, tally.left_out, source)
+    warn_left_out(target, tally.rows, tally.left_out, source)
+    return tally
+
+
+def refuse_no_rows(target: str, rows: int, left_out: int, source: Source) -> None:
+    """Refuse a source without a row that has a target."""
+    if not rows:
         raise SourceError(
             f"{source.name} has no row with a target in column {target!r} "
-            f"({tally.left_out:,} without), so there is nothing to learn. Check the column."
+            f"({left_out:,} without), so there is nothing to learn. Check the column."
         )
-    warn_left_out(target, tally, source)
-    return tally
 
 
 def count_unit(
@@ -241,12 +252,11 @@ def name_place(unit: Unit, error: SufficeError) -> SourceError:
     return SourceError(f"In {unit.where}, rows {unit.first_row:,} to {last:,}: {error}")
 
 
-def warn_left_out(target: str, found: PlanTally | Sample, source: Source) -> None:
-    """Warn once of rows that have no target."""
-    if found.left_out:
-        rows = found.rows if isinstance(found, PlanTally) else found.features.num_rows
+def warn_left_out(target: str, rows: int, left_out: int, source: Source) -> None:
+    """Warn once of rows that have no target, beside others that have one."""
+    if left_out:
         warn_caller(
-            f"{found.left_out:,} of {rows + found.left_out:,} rows of {source.name} have no target "
-            f"in column {target!r}, and were left out.",
+            f"{left_out:,} of {rows + left_out:,} rows of {source.name} have no target in column "
+            f"{target!r}, and were left out.",
             SufficeWarning,
         )

@@ -18,8 +18,11 @@ def numeric_schema(features: tuple[str, ...]) -> Schema:
     return Schema(tuple(Field(name, "number") for name in features))
 
 
-def numbers_of(X: Any, names: tuple[str, ...]) -> Any:
+def numbers_of(X: Any, names: tuple[str, ...], *, every: bool = False) -> Any:
     """Return columns of an Arrow table as an array of numbers, (n, d); strings are read as such.
+
+    A string that is no number, among others that are, is a missing value; with `every` it is
+    refused, and named.
 
     Examples
     --------
@@ -37,5 +40,11 @@ def numbers_of(X: Any, names: tuple[str, ...]) -> Any:
             raise InputError(
                 f"Column {name!r} holds {cell!r:.80}, which is no number. Leave it out (ignore=), "
                 "or use GenerativeClassifier, which takes columns of any kind."
+            )
+        if every and column.unreadable is not None:
+            text, row = column.unreadable.examples[0]
+            raise InputError(
+                f"Column {name!r} holds {text!r:.80} in row {row}, which is no number. Correct "
+                "the cell, or leave the row or the column out (ignore=)."
             )
     return table.numbers(names)

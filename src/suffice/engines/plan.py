@@ -15,7 +15,7 @@ from suffice.data.schema import Field, Schema
 from suffice.data.string_format import StringFormat
 from suffice.data.table import CALENDAR
 from suffice.errors import InputError, MergeError, SourceError
-from suffice.estimators.labels import take_weights
+from suffice.estimators.labels import check_weights
 
 # What a file of a plan says it is.
 FORMAT = "suffice counting plan 1"
@@ -226,7 +226,7 @@ class CountingPlan:
             raise InputError(
                 f"The weights in column {self.weight!r} are no numbers. Name a column of numbers."
             )
-        return take_weights(column.values, len(column.values)) if len(cells) else column.values
+        return check_weights(column.values, len(column.values))
 
     def _labels(self, target: Any) -> Any:
         """Return the labels, strings that are numbers as numbers."""

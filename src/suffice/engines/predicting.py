@@ -3,21 +3,89 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any, ClassVar, Protocol
+
+import numpy as np
 
 from suffice.engines import from_source
-from suffice.engines.progress import Progress
+from suffice.engines.progress import Progress, Shown
 from suffice.engines.writing import open_writer
 from suffice.errors import InputError, SourceError, SufficeError
 from suffice.sources import Source, Unit
 from suffice.sources.source import read_ahead
 
-if TYPE_CHECKING:
-    from suffice.engines.estimator import LearnsFromSources
+
+class Predictor(Protocol):
+    """A fitted model that is asked about the rows of a source."""
+
+    _takes_documents: ClassVar[bool]
+
+    def _feature_columns(self, names: tuple[str, ...]) -> tuple[str, ...]: ...
+
+    def _learned_columns(self) -> tuple[str, ...] | None: ...
+
+    def _answer_names(self) -> tuple[str, ...]: ...
+
+    def _unit_answers(self, X: Any) -> dict[str, Any]: ...
 
 
-def predict_to(
-    learner: LearnsFromSources,
+def predict_source(
+    model: Predictor,
+    source: Any,
+    destination: Any,
+    *,
+    table: Any,
+    query: str | None,
+    into: str | None,
+    features: Sequence[str] | str | None,
+    columns: Sequence[str] | None,
+    escape_formulas: bool,
+    reasons: int,
+    prefix: str,
+    progress: Shown,
+) -> int:
+    """Open a source, and write predictions beside its rows (`LearnsFromSources.predict_to`)."""
+    names = model._learned_columns()
+    with (
+        Progress(progress) as note,
+        from_source.rows_of(source, table, query, again=False, progress=note) as rows,
+    ):
+        if names is None:
+            names = from_source.choose_documents(model, rows, features)
+        return _predict_rows(
+            model,
+            rows,
+            destination,
+            into=into,
+            features=names,
+            columns=columns,
+            escape_formulas=escape_formulas,
+            reasons=reasons,
+            prefix=prefix,
+            progress=note,
+        )
+
+
+def class_answer_names(classes: Any) -> tuple[str, ...]:
+    """Return the names of the columns that predictions of a classifier have.
+
+    >>> class_answer_names(np.array(["no", "yes"]))
+    ('label', 'p_no', 'p_yes')
+    """
+    return ("label", *(f"p_{one}" for one in classes.tolist()))
+
+
+def class_answers(classes: Any, proba: Any) -> dict[str, Any]:
+    """Return the columns of a classifier's predictions, given p(class | x), (n, C), of rows."""
+    import pyarrow as pa
+
+    labels = pa.array(classes.tolist()).take(pa.array(proba.argmax(axis=1), pa.int32()))
+    names, columns = class_answer_names(classes)[1:], np.asfortranarray(proba)
+    return {"label": labels, **{name: columns[:, at] for at, name in enumerate(names)}}
+
+
+def _predict_rows(
+    learner: Predictor,
     source: Source,
     destination: Any,
     *,
@@ -60,7 +128,7 @@ def predict_to(
 
 
 def _answered(
-    learner: LearnsFromSources, unit: Unit, features: tuple[str, ...], reasons: int
+    learner: Predictor, unit: Unit, features: tuple[str, ...], reasons: int
 ) -> dict[str, Any]:
     """Return the answers of a model for the rows of a unit, as columns of Arrow."""
     import pyarrow as pa

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, NoReturn
 
 import numpy as np
 from numpy.typing import NDArray
@@ -103,7 +103,18 @@ def _as_objects_if_mixed(y: Any) -> Any:
 
 
 def take_weights(sample_weight: Any, size: int) -> NDArray[np.float64]:
-    """Return one weight a row, or the empty array if none were given."""
+    """Return one weight a row, or the empty array if none were given; refuse if all are 0."""
+    weights = check_weights(sample_weight, size)
+    if weights.size and not weights.any():
+        refuse_no_weight()
+    return weights
+
+
+def check_weights(sample_weight: Any, size: int) -> NDArray[np.float64]:
+    """Return one weight a row, or the empty array if none were given.
+
+    All may be 0, as they may be of a part of the rows.
+    """
     if sample_weight is None:
         return NO_WEIGHTS
     weights = np.asarray(sample_weight, dtype=np.float64)
@@ -125,9 +136,12 @@ def take_weights(sample_weight: Any, size: int) -> NDArray[np.float64]:
             "`sample_weight`, or NaN or infinity, cannot be learned. Use 0 to leave a row out; "
             "forget() unlearns one."
         )
-    if not weights.any():
-        raise InputError("All sample weights are zero: nothing would be learned. Weigh a row.")
     return np.ascontiguousarray(weights)
+
+
+def refuse_no_weight() -> NoReturn:
+    """Refuse rows of which none has a weight."""
+    raise InputError("All sample weights are zero: nothing would be learned. Weigh a row.")
 
 
 def read_labels(

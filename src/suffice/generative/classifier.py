@@ -936,10 +936,12 @@ class TallyClassifier(ClassifierMixin, LearnsFromSources, BaseEstimator, ABC):
         return self._refit(learning.subtract(fitted, counts.counter, groups, counts.kept))
 
     def _answer_names(self) -> tuple[str, ...]:
-        return ("label", *(f"p_{one}" for one in self._check_ready().classes.tolist()))
+        from suffice.engines.predicting import class_answer_names
+
+        return class_answer_names(self._check_ready().classes)
 
     def _unit_answers(self, X: Any) -> dict[str, Any]:
-        import pyarrow as pa
+        from suffice.engines.predicting import class_answers
 
         fitted = self._check_ready()
         rows = self._read_unit(fitted, X)
@@ -947,11 +949,12 @@ class TallyClassifier(ClassifierMixin, LearnsFromSources, BaseEstimator, ABC):
             proba = np.exp(self._log_proba(fitted, rows))
         else:
             proba = self._scores(scoring.proba, fitted, rows)
-        best = pa.array(proba.argmax(axis=1), pa.int32())
-        labels = pa.array(fitted.classes.tolist()).take(best)
-        names = self._answer_names()[1:]
-        columns = np.asfortranarray(proba)
-        return {"label": labels, **{name: columns[:, at] for at, name in enumerate(names)}}
+        return class_answers(fitted.classes, proba)
+
+    def _unit_log_proba(self, X: Any) -> Floats:
+        """Return log p(class | x), (n, C), of rows, a pyarrow.Table."""
+        fitted = self._check_ready()
+        return self._log_proba(fitted, self._read_unit(fitted, X))
 
     def _read_unit(self, fitted: Fitted, X: Any) -> Any:
         """Return rows of an Arrow table to score."""

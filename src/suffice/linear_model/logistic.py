@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection, Sequence
 from dataclasses import replace
 from numbers import Integral, Real
-from typing import Any, ClassVar, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -30,6 +31,7 @@ from suffice.linear_model.softmax_weights import (
     SoftmaxSearch,
     SoftmaxWeights,
     apply_class_weight,
+    check_complete,
     check_saved,
     check_weights,
     fit_weights,
@@ -45,6 +47,13 @@ from suffice.scoring.explanation import Explanation
 from suffice.tally.tally import Floats
 from suffice.threads import one_blas_thread
 from suffice.validation.cross_validation import LeaveOneOutResult
+
+# What reads sources is loaded when a source is first given: most models meet none.
+if TYPE_CHECKING:
+    from suffice.data.rows import Rows
+    from suffice.engines.progress import Shown
+    from suffice.logistic.passes import RowPasses
+    from suffice.logistic.softmax_fit import SoftmaxSettings
 
 
 class LogisticRegression(ClassifierMixin, BaseEstimator, Savable):
@@ -281,22 +290,164 @@ class LogisticRegression(ClassifierMixin, BaseEstimator, Savable):
         with one_blas_thread:
             self._validate_params()
             settings = read_settings(self.get_params(deep=False))
-            start = self._fitted if self.warm_start and self.__sklearn_is_fitted__() else None
             name = type(self).__name__
             array, columns = read_features(X, None, name)
             classes, rows = read_labels(array, y, sample_weight, columns.names, name)
-            prior = GivenPrior(self.prior_mean, self.prior_precision)
-            fitted = fit_weights(
-                rows,
-                classes,
-                columns,
-                settings,
-                self.class_weight,
-                start,
-                prior,
-                by_evidence=self.C == EVIDENCE,
-            )
+            check_complete(rows)
+            fitted = self._fit_rows(rows, classes, columns, settings)
         return keep_fitted(self, fitted)
+
+    def _fit_rows(
+        self, rows: Rows | RowPasses, classes: Any, columns: Columns, settings: SoftmaxSettings
+    ) -> SoftmaxWeights:
+        """Return the weights of rows in memory, or that are read again at each pass."""
+        return fit_weights(
+            rows,
+            classes,
+            columns,
+            settings,
+            self.class_weight,
+            self._fitted if self.warm_start and self.__sklearn_is_fitted__() else None,
+            GivenPrior(self.prior_mean, self.prior_precision),
+            by_evidence=self.C == EVIDENCE,
+        )
+
+    def fit_from(
+        self,
+        source: Any,
+        target: str,
+        *,
+        table: Any = None,
+        query: str | None = None,
+        features: Sequence[str] | str | None = None,
+        ignore: Collection[str] = (),
+        weight: str | None = None,
+        progress: Shown = False,
+    ) -> Self:
+        """Learn from the rows of a source and nothing else, without holding them in memory.
+
+        It is what `fit` learns of these rows, in several passes over the source: one counts
+        classes and moments, each step of the solver takes one more, second derivatives at the end
+        some. A source that is slow to read again, or can be read once, is read once: its numbers
+        are spooled to a temporary file. Up to 20,000 rows are learned in memory. Rows without a
+        target are left out, with a warning (docs: sources).
+
+        Parameters
+        ----------
+        source : path, pattern or folder; data frame; Arrow table, reader or dataset; "-" for \
+standard input; DuckDB relation; connection, with `table` or `query`
+            Not a Spark data frame, whose rows stay on its cluster.
+        target : name of the column to predict
+        table, query : what to read of a connection
+        features : names of the columns to learn from; all others if not given
+            Every cell must be a number.
+        ignore : names of columns to leave out
+        weight : name of a column with the weight of each row
+        progress : whether to write to stderr how far it is; or a function to be given such lines
+
+        Examples
+        --------
+        >>> import pyarrow as pa
+        >>> rows = pa.table({"size": [0.0, 1.0, 2.0, 3.0], "kind": ["a", "b", "a", "b"]})
+        >>> LogisticRegression().fit_from(rows, target="kind").predict({"size": 2.5}).tolist()
+        ['b']
+        """
+        from suffice.engines.passes import read_in_passes
+
+        with one_blas_thread:
+            self._validate_params()
+            settings = read_settings(self.get_params(deep=False))
+            discriminant = GivenPrior(self.prior_mean).needs_products
+
+            def needs_products(classes: int, columns: int) -> bool:
+                return discriminant or settings.starts_from_products(classes, columns)
+
+            given = source, table, query, target, features, ignore, weight
+            with read_in_passes(self, *given, progress, check_complete, needs_products) as found:
+                found.warn_left_out()
+                columns = Columns(len(found.columns), found.columns)
+                fitted = self._fit_rows(found.rows, found.classes, columns, settings)
+        return keep_fitted(self, fitted)
+
+    def predict_to(
+        self,
+        source: Any,
+        destination: Any,
+        *,
+        table: Any = None,
+        query: str | None = None,
+        into: str | None = None,
+        features: Sequence[str] | str | None = None,
+        columns: Sequence[str] | None = None,
+        escape_formulas: bool = False,
+        reasons: int = 0,
+        prefix: str = "",
+        progress: Shown = False,
+    ) -> int:
+        """Write `label` and `p_CLASS` for the rows of a source beside them; return how many.
+
+        There is nothing under the final name before all is written (docs: sources).
+
+        Parameters
+        ----------
+        source, table, query, progress : as in `fit_from`
+        destination : path that ends in .parquet, .csv or .jsonl, binary stream, or connection
+        into : name of the table to make, with a connection; "csv" or "jsonl", with a stream
+        features : not needed, since columns are those that were learned
+        columns : names of the source's columns to write beside; all if not given
+        escape_formulas : whether to put an apostrophe before strings of a CSV file that a
+            spreadsheet would run as formulas
+        reasons : how many of the strongest reasons for the label to write, `reason_1`, ...
+        prefix : what the names of the new columns begin with
+        """
+        from suffice.engines.predicting import predict_source
+
+        with one_blas_thread:
+            return predict_source(
+                self,
+                source,
+                destination,
+                table=table,
+                query=query,
+                into=into,
+                features=features,
+                columns=columns,
+                escape_formulas=escape_formulas,
+                reasons=reasons,
+                prefix=prefix,
+                progress=progress,
+            )
+
+    # What the engines ask (`suffice.engines.predicting`).
+
+    _takes_documents: ClassVar[bool] = False
+
+    def _feature_columns(self, names: tuple[str, ...]) -> tuple[str, ...]:
+        return names
+
+    def _learned_columns(self) -> tuple[str, ...]:
+        return check_fitted(self).columns.terms()
+
+    def _answer_names(self) -> tuple[str, ...]:
+        from suffice.engines.predicting import class_answer_names
+
+        return class_answer_names(check_fitted(self).classes)
+
+    def _unit_answers(self, X: Any) -> dict[str, Any]:
+        from suffice.engines.predicting import class_answers
+
+        return class_answers(check_fitted(self).classes, self._score_unit(scoring.proba, X))
+
+    def _unit_log_proba(self, X: Any) -> Floats:
+        return self._score_unit(scoring.log_proba, X)
+
+    def _score_unit(self, score: Any, X: Any) -> Floats:
+        """Return a scoring function of rows, a pyarrow.Table."""
+        from suffice.engines.numbers import numbers_of
+
+        fitted = check_fitted(self)
+        array = numbers_of(X, fitted.columns.terms(), every=True)
+        return fitted.score_array(score, array, type(self).__name__)
 
     @one_blas_thread
     def sparsify(self) -> Self:

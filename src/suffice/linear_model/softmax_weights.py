@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, fields, replace
-from typing import Any, NoReturn
+from typing import Any, NoReturn, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,6 +18,7 @@ from suffice.estimators.features import Columns, one_row, read_features, show_ce
 from suffice.linear_model.summary import Summary, count_columns
 from suffice.linear_model.weight_prior import NO_PRIOR, GivenPrior, read_prior
 from suffice.logistic.laplace import left_out_scores
+from suffice.logistic.passes import RowPasses
 from suffice.logistic.penalty_search import penalty_by_evidence
 from suffice.logistic.softmax_fit import SoftmaxFit, SoftmaxSettings, fit_softmax
 from suffice.persist.checks import check_columns, check_kinds, check_shapes, refuse
@@ -28,6 +29,7 @@ from suffice.scoring.gaussian import SoftmaxScorer
 from suffice.tally.tally import Floats
 from suffice.validation.cross_validation import LeaveOneOutResult
 
+R = TypeVar("R", Rows, Rows | RowPasses)
 # Rows whose leverages are computed together.
 LEVERAGE_ROWS = 4096
 # Names in a file for how weights were found; weights that were given have none of them.
@@ -136,7 +138,7 @@ class SoftmaxWeights:
                 "Some weights are not determined by the rows, so there is no model without a row. "
                 "Leave columns out, or give a finite C."
             )
-        scores = self._score_array(scoring.joint_log_proba, rows.X, estimator_name)
+        scores = self.score_array(scoring.joint_log_proba, rows.X, estimator_name)
         vectors, width = len(self.intercepts), len(covariance) // len(self.intercepts)
         blocks = covariance.reshape(vectors, width, vectors, width)
         if vectors > 1:
@@ -162,11 +164,12 @@ class SoftmaxWeights:
     def score(self, score: Callable[..., Any], X: Any, estimator_name: str) -> NDArray[Any]:
         """Return a scoring function (`suffice.scoring.scorer`) of rows."""
         array, _ = read_features(X, self.columns, estimator_name)
-        return self._score_array(score, array, estimator_name)
+        return self.score_array(score, array, estimator_name)
 
-    def _score_array(
+    def score_array(
         self, score: Callable[..., Any], array: Any, estimator_name: str
     ) -> NDArray[Any]:
+        """Return a scoring function of rows that are read: an array or CSR matrix."""
         weights, intercepts = self.by_class()
         try:
             return np.asarray(score(SoftmaxScorer(weights), array, intercepts))
@@ -179,7 +182,7 @@ class SoftmaxWeights:
         """Return what each column of a row adds to the log-odds of a class: weight times cell."""
         array, _ = read_features(row, self.columns, estimator_name)
         # Refuses what is no number.
-        self._score_array(scoring.joint_log_proba, array, estimator_name)
+        self.score_array(scoring.joint_log_proba, array, estimator_name)
         cells = one_row(array)
         weights, intercepts = self.by_class()
         # Of a sparse row the cells that are stored.
@@ -399,7 +402,7 @@ def _read_penalty(params: Mapping[str, Any]) -> float:
 
 
 def fit_weights(
-    rows: Rows,
+    rows: Rows | RowPasses,
     classes: Any,
     columns: Columns,
     settings: SoftmaxSettings,
@@ -413,7 +416,7 @@ def fit_weights(
 
     Parameters
     ----------
-    rows : labelled, weighted rows
+    rows : labelled, weighted rows, all cells finite (`check_complete`)
     classes : (C,)
     columns : of the rows
     settings : how to fit
@@ -423,9 +426,6 @@ def fit_weights(
     by_evidence : bool
         Whether C is chosen by evidence.
     """
-    row = _first_missing_row(rows)
-    if row >= 0:
-        _refuse_row(rows, row)
     if len(classes) < 2:
         raise InputError(
             "This solver needs samples of at least 2 classes in the data, but the data contains "
@@ -437,7 +437,7 @@ def fit_weights(
         settings = replace(settings, penalty=penalty_by_evidence(rows, settings))
     fit = fit_softmax(rows, settings, _starting_point(start, rows))
     search = SoftmaxSearch(
-        float(rows.row_weights.sum()),
+        rows.total,
         [-value for value in fit.found.values],
         np.array([fit.found.steps], dtype=np.int32),
         fit.found.converged and not fit.unbounded,
@@ -458,6 +458,13 @@ def fit_weights(
     )
 
 
+def check_complete(rows: Rows) -> None:
+    """Refuse rows with a cell that is missing or infinite, and name the first."""
+    row = _first_missing_row(rows)
+    if row >= 0:
+        _refuse_row(rows, row)
+
+
 def _first_missing_row(rows: Rows) -> int:
     """Return the first row with a cell that is not finite, or -1."""
     if rows.sparse:
@@ -466,7 +473,9 @@ def _first_missing_row(rows: Rows) -> int:
     return int(first_incomplete_row(readable(rows.X)))
 
 
-def _starting_point(start: SoftmaxWeights | None, rows: Rows) -> tuple[Floats, Floats] | None:
+def _starting_point(
+    start: SoftmaxWeights | None, rows: Rows | RowPasses
+) -> tuple[Floats, Floats] | None:
     """Return the weights to start from, if there are any; refuse those of other rows."""
     if start is None:
         return None
@@ -482,24 +491,23 @@ def _starting_point(start: SoftmaxWeights | None, rows: Rows) -> tuple[Floats, F
     return weights, np.broadcast_to(start.intercepts, len(weights))
 
 
-def apply_class_weight(rows: Rows, classes: Any, class_weight: Any) -> Rows:
+def apply_class_weight(rows: R, classes: Any, class_weight: Any) -> R:
     """Return the rows with their weights multiplied by those of their classes."""
     if class_weight is None:
         return rows
-    row_weights = rows.row_weights
-    class_sums = np.bincount(rows.codes, row_weights, len(classes))
+    class_sums = rows.class_weights
     if class_weight == "balanced" and not class_sums.all():
         raise InputError(
             f"The rows of class {classes.tolist()[int(np.argmin(class_sums))]!r} have no weight, "
             "so class_weight='balanced' has nothing to weigh. Weigh a row of it, or leave it out."
         )
+    # A row of each class that has the weight of all its rows stands for them.
     by_class = compute_class_weight(
-        class_weight, classes=classes, y=classes[rows.codes], sample_weight=row_weights
+        class_weight, classes=classes, y=classes, sample_weight=class_sums
     )
-    weights = row_weights * by_class[rows.codes]
-    if not weights.any():
+    if not (class_sums * by_class).any():
         raise InputError("All class weights are zero: nothing would be learned. Weigh a class.")
-    return replace(rows, weights=weights)
+    return rows.weigh_classes(by_class)
 
 
 def _warn_of_fit(fit: SoftmaxFit, settings: SoftmaxSettings) -> None:

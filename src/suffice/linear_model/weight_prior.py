@@ -9,6 +9,7 @@ import numpy as np
 from suffice.data.rows import Rows
 from suffice.errors import InputError, PriorError
 from suffice.gaussian.covariance import is_singular
+from suffice.logistic.passes import RowPasses
 from suffice.logistic.softmax import GENERATIVE_MEANS, WeightPrior, generative_mean
 from suffice.tally.tally import Floats
 
@@ -26,12 +27,17 @@ class GivenPrior(NamedTuple):
         """Whether the mean is taken from the rows that are learned: there is no evidence then."""
         return isinstance(self.mean, str)
 
+    @property
+    def needs_products(self) -> bool:
+        """Whether the mean is taken from products of the columns of these rows."""
+        return isinstance(self.mean, str) and self.mean == "discriminant"
+
 
 NO_PRIOR = GivenPrior()
 
 
 def read_prior(
-    given: GivenPrior, rows: Rows, classes: Any, *, by_evidence: bool = False
+    given: GivenPrior, rows: Rows | RowPasses, classes: Any, *, by_evidence: bool = False
 ) -> WeightPrior | None:
     """Return the prior of the differences from the last class's weights; None is the default.
 
@@ -52,7 +58,7 @@ def read_prior(
     return WeightPrior(mean, precision)
 
 
-def _mean(given: Any, rows: Rows, classes: Any) -> Floats:
+def _mean(given: Any, rows: Rows | RowPasses, classes: Any) -> Floats:
     if isinstance(given, str):
         found = generative_mean(rows, given)
         return -found if rows.classes == 2 else found

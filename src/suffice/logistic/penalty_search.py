@@ -7,9 +7,9 @@ from dataclasses import replace
 import numpy as np
 from scipy.optimize import minimize_scalar
 
-from suffice.count.moments import count_moments
 from suffice.data.rows import Rows
 from suffice.errors import InputError
+from suffice.logistic.passes import RowPasses, class_moments
 from suffice.logistic.softmax_fit import SoftmaxFit, SoftmaxSettings, fit_softmax
 
 # Variances of the scores of a typical row that are tried, in steps of ten: from scores that hardly
@@ -19,14 +19,14 @@ DECADES = np.arange(-6.0, 7.0)
 TOLERANCE = 1e-3
 
 
-def penalty_by_evidence(rows: Rows, settings: SoftmaxSettings) -> float:
+def penalty_by_evidence(rows: Rows | RowPasses, settings: SoftmaxSettings) -> float:
     """Return the penalty 1 / C of most evidence.
 
     C is tried in steps of ten, in units in which the columns' variances are 1 on average, then
     found between the neighbours of the best. At the ends of the range the evidence hardly changes
     any more: where columns say nothing of the classes, C is the least of the range.
     """
-    _, moments = count_moments(rows)
+    _, moments = class_moments(rows)
     variances = moments.pooled().variance()
     if settings.prior is not None:
         variances = variances / settings.prior.diagonal

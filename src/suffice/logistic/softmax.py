@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from typing import NamedTuple
@@ -11,11 +12,11 @@ from numpy.typing import NDArray
 from scipy.linalg import solve_triangular
 
 from suffice import _core
-from suffice.count.moments import count_complete_rows, count_moments
 from suffice.data.rows import Rows, readable
 from suffice.gaussian.covariance import mle, solve
 from suffice.logistic.likelihood import Derivatives, penalize
 from suffice.logistic.newton import Objective, Point
+from suffice.logistic.passes import RowPasses, class_moments, class_products
 from suffice.tally import Moments
 from suffice.tally.tally import ROUNDING, Floats
 
@@ -23,6 +24,35 @@ from suffice.tally.tally import ROUNDING, Floats
 CROWDED = 0.25
 # Nothing is added to the scores of rows.
 NO_SCORES = np.empty(0)
+
+
+class ChunkSums(NamedTuple):
+    """Sums over rows: the loss, its gradient, and the Hessian of those that it was taken of."""
+
+    loss: float
+    worst: float
+    """The greatest loss of a row."""
+    seen: float
+    """The weight of the rows that the Hessian is of."""
+    gradient: Floats
+    hessian: Floats
+
+
+def _add_up(parts: Iterator[ChunkSums]) -> ChunkSums:
+    """Return the sums over the rows of all parts."""
+    total = next(parts)
+    loss, worst, seen = total.loss, total.worst, total.seen
+    for one in parts:
+        loss, worst, seen = loss + one.loss, max(worst, one.worst), seen + one.seen
+        np.add(total.gradient, one.gradient, out=total.gradient)
+        np.add(total.hessian, one.hessian, out=total.hessian)
+    return ChunkSums(loss, worst, seen, total.gradient, total.hessian)
+
+
+def is_crowded(rows: Rows) -> bool:
+    """Say whether CSR rows are quicker read dense."""
+    size, columns = rows.shape
+    return bool(rows.X.nnz > CROWDED * size * columns)
 
 
 @dataclass(frozen=True)
@@ -34,13 +64,14 @@ class SoftmaxLogLikelihood:
 
     Parameters
     ----------
-    rows : Rows of C classes, without missing values
+    rows : Rows or RowPasses of C classes, without missing values
+        Those in memory are read there, the others are read again at each call of `derivatives`.
     centre, inverse : (d,)
         An inverse of 0 leaves a column out.
     intercept : bool
     """
 
-    rows: Rows
+    rows: Rows | RowPasses
     centre: Floats
     inverse: Floats
     intercept: bool
@@ -58,7 +89,7 @@ class SoftmaxLogLikelihood:
     @property
     def total(self) -> float:
         """The weight of all rows."""
-        return float(self.rows.weights.sum()) if self.rows.weights.size else float(len(self))
+        return self.rows.total
 
     def __len__(self) -> int:
         return self.rows.shape[0]
@@ -80,31 +111,32 @@ class SoftmaxLogLikelihood:
 
         The Hessian of a sample is scaled up to all rows.
         """
-        if sample == 0 and self.rows.sparse and not self._crowded() and not self.centre.any():
-            return self._by_stored_cells(V)
-        return self._by_chunks(V, sample)
+        rows = self.rows
+        if isinstance(rows, RowPasses):
+            found = _add_up(self._by_chunks(part, V, sample) for part in rows.parts())
+        elif sample == 0 and rows.sparse and not self.centre.any() and not is_crowded(rows):
+            return self._by_stored_cells(rows, V)
+        else:
+            found = self._by_chunks(rows, V, sample)
+        if sample > 1:
+            np.multiply(found.hessian, self.total / found.seen, out=found.hessian)
+        hessian = found.hessian if sample else None
+        return Derivatives(-found.loss, -found.gradient, hessian, found.worst)
 
-    def _crowded(self) -> bool:
-        rows, columns = self.rows.shape
-        return bool(self.rows.X.nnz > CROWDED * rows * columns)
-
-    def _by_chunks(self, V: Floats, sample: int) -> Derivatives:
-        X, own = self.rows.X, (self.rows.codes, self.rows.weights)
+    def _by_chunks(self, rows: Rows, V: Floats, sample: int) -> ChunkSums:
+        X, own = rows.X, (rows.codes, rows.weights)
         terms = *own, self.centre, self.inverse, np.ascontiguousarray(V), self.intercept, sample
-        if self.rows.sparse:
+        if rows.sparse:
             found = _core.crowded_softmax_derivatives(X.data, X.indices, X.indptr, *terms)
         else:
             found = _core.softmax_derivatives(readable(X), NO_SCORES, *terms)
-        loss, worst, seen, gradient, hessian = found
-        if sample > 1:
-            hessian *= self.total / seen
-        return Derivatives(-loss, -gradient, hessian if sample else None, worst)
+        return ChunkSums(*found)
 
-    def _by_stored_cells(self, V: Floats) -> Derivatives:
-        X, columns = self.rows.X, len(self.centre)
+    def _by_stored_cells(self, rows: Rows, V: Floats) -> Derivatives:
+        X, columns = rows.X, len(self.centre)
         table = np.ascontiguousarray((V[:, :columns] * self.inverse).T)
         bias = V[:, columns].copy() if self.intercept else np.zeros(self.free)
-        terms = self.rows.codes, self.rows.weights, table, bias
+        terms = rows.codes, rows.weights, table, bias
         loss, worst, gradient, level = _core.stored_softmax_derivatives(
             X.data, X.indices, X.indptr, *terms
         )
@@ -326,7 +358,7 @@ class StandardizedRows(NamedTuple):
 
 
 def standardize_columns(
-    rows: Rows,
+    rows: Rows | RowPasses,
     penalty: float | Floats,
     *,
     intercept: bool,
@@ -344,7 +376,7 @@ def standardize_columns(
 
     Parameters
     ----------
-    rows : Rows, without missing values
+    rows : Rows or RowPasses, without missing values
     penalty : float, or (d,)
     intercept : bool
     full : bool
@@ -356,12 +388,12 @@ def standardize_columns(
     """
     products = None
     if full and not rows.sparse and every == 1:
-        weights, products, _ = count_complete_rows(rows)
+        weights, products = class_products(rows)
         moments = products.diagonal()
     else:
-        weights, moments = count_moments(rows)
+        weights, moments = class_moments(rows)
         if full and not rows.sparse:
-            _, products, _ = count_complete_rows(rows.take(slice(None, None, every)))
+            _, products = class_products(rows, every)
     pooled = moments.pooled()
     mean, variance = pooled.mean(), pooled.variance()
     if intercept:
@@ -404,21 +436,21 @@ def generative_start(start: StandardizedRows, penalty: float | Floats) -> Floats
 GENERATIVE_MEANS = ("naive_bayes", "discriminant")
 
 
-def generative_mean(rows: Rows, kind: str) -> Floats:
+def generative_mean(rows: Rows | RowPasses, kind: str) -> Floats:
     """Return the weights (K, d) of Gaussian classes that share a covariance, less the last's.
 
     "discriminant" has the covariance within classes, "naive_bayes" its diagonal alone. A column
     that does not vary within classes has weight 0.
     """
     if kind == "naive_bayes":
-        _, moments = count_moments(rows)
+        _, moments = class_moments(rows)
         pooled = moments.pooled().mean()
         mean = np.where(moments.weights > 0, moments.mean(), pooled)
         within = (moments.variance() * moments.weights).sum(axis=0) / moments.weights.sum(axis=0)
         varies = within > np.square(ROUNDING * pooled)
         W = np.where(varies, (mean - pooled) / np.where(varies, within, 1.0), 0.0)
     else:
-        _, products, _ = count_complete_rows(rows)
+        _, products = class_products(rows)
         mean, covariance = mle(products, tied=True)
         # From the mean of all rows: in differences it drops out.
         W = solve(covariance[0], (mean - mean.mean(axis=0)).T).T

@@ -19,6 +19,7 @@ from suffice.logistic.newton import (
     maximize,
     predicted_gain,
 )
+from suffice.logistic.passes import RowPasses
 from suffice.logistic.softmax import (
     SoftmaxLogLikelihood,
     SoftmaxPosterior,
@@ -62,6 +63,15 @@ class SoftmaxSettings:
     step_size: float
     prior: WeightPrior | None = None
 
+    def count_parameters(self, classes: int, columns: int) -> int:
+        """Return how many weights and intercepts there are to find."""
+        return (classes - 1) * (columns + self.intercept)
+
+    def starts_from_products(self, classes: int, columns: int) -> bool:
+        """Say whether products of the columns of dense rows give the weights to start from."""
+        few = self.count_parameters(classes, columns) <= MAX_PARAMETERS
+        return self.solver == "newton" and few
+
     @property
     def column_penalty(self) -> float | Floats:
         """The penalty of each column, (d,), or of all."""
@@ -99,20 +109,20 @@ class SoftmaxFit:
 
 
 def fit_softmax(
-    rows: Rows, settings: SoftmaxSettings, start: tuple[Floats, Floats] | None = None
+    rows: Rows | RowPasses, settings: SoftmaxSettings, start: tuple[Floats, Floats] | None = None
 ) -> SoftmaxFit:
     """Fit weights to rows without missing values, of two or more classes.
 
     Parameters
     ----------
-    rows : Rows
+    rows : Rows, or RowPasses: a pass for each step, and for each trial of a line search
     settings : SoftmaxSettings
     start : weights (R, d) and intercepts (R,) to start from, as in a SoftmaxFit
     """
     classes = rows.classes
     if classes == 2:
         # One vector, of the second class against the first.
-        rows = replace(rows, codes=1 - rows.codes)
+        rows = rows.reverse_classes()
         settings = replace(settings, symmetric=False)
     few = _has_few_parameters(rows, settings)
     solver = settings.solver
@@ -219,17 +229,16 @@ def _covariance(
     return covariance_at(objective, hessian, shown)
 
 
-def _count_parameters(rows: Rows, settings: SoftmaxSettings) -> int:
-    return (rows.classes - 1) * (rows.shape[1] + settings.intercept)
-
-
-def _has_few_parameters(rows: Rows, settings: SoftmaxSettings) -> bool:
+def _has_few_parameters(rows: Rows | RowPasses, settings: SoftmaxSettings) -> bool:
     most = MAX_SPARSE_PARAMETERS if rows.sparse else MAX_PARAMETERS
-    return _count_parameters(rows, settings) <= most
+    return settings.count_parameters(rows.classes, rows.shape[1]) <= most
 
 
 def _start(
-    rows: Rows, settings: SoftmaxSettings, solver: str, start: tuple[Floats, Floats] | None
+    rows: Rows | RowPasses,
+    settings: SoftmaxSettings,
+    solver: str,
+    start: tuple[Floats, Floats] | None,
 ) -> tuple[SoftmaxPosterior, Floats, tuple[Floats, float] | None]:
     """Return the objective, the weights to start from, and others of which the value is known.
 
@@ -246,7 +255,7 @@ def _start(
         V = np.zeros((own_units.free, own_units.width))
     else:
         full = solver == "newton"
-        every = _sample_of(rows.shape[0], _count_parameters(rows, settings))
+        every = _sample_of(rows.shape[0], settings.count_parameters(rows.classes, rows.shape[1]))
         ready = standardize_columns(
             rows,
             settings.column_penalty,

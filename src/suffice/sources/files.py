@@ -128,6 +128,8 @@ class FileSource(Source):
 class ParquetSource(FileSource):
     """Parquet files, hive partitions included; a unit is a row group."""
 
+    quick = True
+
     def __init__(self, named: str, files: Sequence[str]) -> None:
         super().__init__(named, files)
         self._dataset = self._open(())
@@ -319,6 +321,8 @@ def _damaged(file: str, error: Exception, where: str = "") -> SourceError:
 
 class ArrowFileSource(FileSource):
     """Arrow IPC files (Feather), read batch by batch."""
+
+    quick = True
 
     def __init__(self, named: str, files: Sequence[str]) -> None:
         super().__init__(named, files)

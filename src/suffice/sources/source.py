@@ -64,6 +64,9 @@ class Source(ABC):
 
     # Whether its rows can be read once only.
     one_shot: ClassVar[bool] = False
+    # Whether its rows are read again about as quickly as numbers from a temporary file: those of
+    # Parquet, Arrow and memory are; text is parsed, and a query run, each time.
+    quick: ClassVar[bool] = False
     # Whether another thread may read its rows: connections of some databases are of one thread.
     any_thread: ClassVar[bool] = True
 

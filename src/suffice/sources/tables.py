@@ -6,6 +6,7 @@ import contextlib
 import itertools
 import os
 import tempfile
+import weakref
 from collections.abc import Callable, Collection, Iterator, Sequence
 from typing import Any
 
@@ -21,6 +22,8 @@ DECLARED = ("categor", "enum")
 
 class TableSource(Source):
     """A table in memory: pyarrow, or a data frame of pandas or polars."""
+
+    quick = True
 
     def __init__(self, table: Any) -> None:
         super().__init__(f"The {library_of(table)} table", declared=_declared(table))
@@ -135,6 +138,8 @@ class SpooledSource(Source):
         self._columns, self._rows = tuple(columns), 0
         handle, self._path = tempfile.mkstemp(prefix="suffice-", suffix=".arrow")
         os.close(handle)
+        # However it comes to its end: an interruption may come before `close`.
+        self._remove = weakref.finalize(self, _remove_file, self._path)
         options = pa.ipc.IpcWriteOptions(compression="lz4")
         try:
             with pa.OSFile(self._path, "wb") as file:
@@ -149,8 +154,7 @@ class SpooledSource(Source):
 
     def close(self) -> None:
         """Remove the file."""
-        with contextlib.suppress(FileNotFoundError):
-            os.unlink(self._path)
+        self._remove()
 
     @property
     def column_names(self) -> tuple[str, ...]:
@@ -177,6 +181,11 @@ class SpooledSource(Source):
                 if number >= skip:
                     yield Unit(table.select(list(columns)), self.name, first)
                 first += table.num_rows
+
+
+def _remove_file(path: str) -> None:
+    with contextlib.suppress(FileNotFoundError):
+        os.unlink(path)
 
 
 class DatasetSource(Source):
