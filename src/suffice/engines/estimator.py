@@ -110,7 +110,7 @@ class LearnsFromSources(ABC):
                     reservoir=reservoir,
                 )
                 if reservoir is not None:
-                    sample = from_source.read_sample(plan, reservoir.drawn(), rows)
+                    sample = from_source.sample_of_counted(plan, reservoir, rows)
                 if sample is not None and sample.complete:
                     fitted = self._fit_sample(names, sample)
                 else:
