@@ -291,6 +291,16 @@ def test_estimators_of_arrays_are_counted_in_the_database(watched, arrays, name)
     assert np.allclose(there.predict_proba(rows), here.predict_proba(rows), rtol=1e-6)
 
 
+def test_sqlite_counts_by_default_what_it_counts_faster(watched, arrays):
+    given = {"target": "label", "table": "houses", "features": ["size", "age"]}
+    GaussianNB().fit_from(watched, **given)
+    assert Counted.left < 150
+    streamed = LinearDiscriminantAnalysis().fit_from(watched, **given)
+    assert Counted.left >= ROWS
+    given.pop("table")
+    assert same(streamed, LinearDiscriminantAnalysis().fit_from(arrays, **given))
+
+
 def test_calibration_is_fitted_to_a_sample_that_the_database_draws(few, watched, arrays):
     model = GaussianNB(calibrate="folds").fit_from(watched, **GIVEN)
     assert Counted.left < 300 + 150

@@ -137,13 +137,14 @@ def test_a_class_that_is_far_from_the_first_rows_keeps_its_digits(engine, counte
 
 
 def test_hundreds_of_columns_are_counted(engine):
-    if engine.name == "duckdb":
-        pytest.skip("DuckDB takes a minute to plan so many logarithms; its rows are read")
     rng = np.random.default_rng(1)
     X, y = rng.poisson(2.0, (60, 300)).astype(float), np.repeat(["a", "b"], 30)
     X[0, :250] = np.nan
     table = fill(engine, X, y)
-    for counter in (CountMoments(), CountWords(), CountOnes(), CountEvents(), CountLevels()):
+    counters = [CountMoments(), CountOnes()]
+    if engine.name != "duckdb":  # which takes a minute to plan hundreds of logarithms
+        counters += [CountWords(), CountEvents(), CountLevels()]
+    for counter in counters:
         engine.queries.clear()
         same(in_database(engine, table, counter, 300).groups, of_rows(counter, X, y))
         assert len(engine.queries) <= (12 if isinstance(counter, CountLevels) else 2)

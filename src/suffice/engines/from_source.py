@@ -180,6 +180,8 @@ def count_source(
     """
     source.check_columns(plan.columns)
     asked = _sql_table(source, in_database)
+    if asked is not None and not in_database and learner._streams_faster(counts, asked):
+        asked = None
     if asked is not None and checkpoint is None and not forget:
         progress.begin(f"Counting {source.name} in the database")
         found = learner._counts_in_sql(counts, plan, asked)

@@ -880,6 +880,11 @@ class TallyClassifier(ClassifierMixin, LearnsFromSources, BaseEstimator, ABC):
         )
         return replace(found, kept=self._keep(learned, batch, forget=forget))
 
+    def _streams_faster(self, counts: ClassCounts, asked: SqlTable) -> bool:
+        from suffice.sql.array_counts import FASTER_FROM_ROWS
+
+        return type(counts.counter) in FASTER_FROM_ROWS.get(asked.dialect, ())
+
     def _counts_in_sql(
         self, counts: ClassCounts, plan: CountingPlan, asked: SqlTable
     ) -> PlanTally | None:
