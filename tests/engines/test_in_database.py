@@ -332,6 +332,16 @@ def test_what_needs_rows_is_not_counted_in_the_database(watched):
         assert model.fit_from(watched, **given).classes_.tolist() == ["a", "b", "c"]
 
 
+def test_rows_that_a_driver_gives_by_name_are_read(watched, arrays):
+    def by_name(cursor, row):
+        return {column[0]: cell for column, cell in zip(cursor.description, row, strict=True)}
+
+    watched.row_factory = by_name
+    given = {"target": "label", "features": ["size", "age"]}
+    model = GaussianNB().fit_from(watched, table="houses", **given)
+    assert same(model, GaussianNB().fit_from(arrays, **given))
+
+
 def test_a_number_that_cannot_be_learned_changes_nothing(watched, arrays):
     model = PoissonNB().fit_from(arrays, target="label", features=["visits"])
     before = model.tally_
