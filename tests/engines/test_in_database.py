@@ -8,8 +8,21 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 import sqlalchemy
+from sklearn.covariance import EmpiricalCovariance
 
-from suffice import GaussianNB, GenerativeClassifier, InputError, SourceError
+from suffice import (
+    BernoulliNB,
+    CategoricalNB,
+    ComplementNB,
+    GaussianNB,
+    GenerativeClassifier,
+    InputError,
+    LinearDiscriminantAnalysis,
+    MultinomialNB,
+    PoissonNB,
+    QuadraticDiscriminantAnalysis,
+    SourceError,
+)
 from suffice.engines import from_source
 from suffice.errors import SufficeWarning
 
@@ -199,3 +212,140 @@ def test_a_cell_that_is_refused_in_the_database_is_named(few, table):
     connection.execute("UPDATE houses SET visits = -1 WHERE rowid = 7")
     with pytest.raises((InputError, SourceError), match="'visits' holds -1"):
         model.count(connection, plan, table="houses")
+
+
+# Estimators of arrays.
+
+
+@pytest.fixture
+def arrays():
+    rng = np.random.default_rng(5)
+    own = rng.integers(0, 3, ROWS)
+    size = rng.normal(size=ROWS) + own + 1e6
+    return pa.table(
+        {
+            "size": pa.array(size, mask=rng.random(ROWS) < 0.1),
+            "age": rng.normal(size=ROWS) - own,
+            "visits": rng.poisson(2 + own),
+            "label": np.array(["a", "b", "c"])[own],
+        }
+    )
+
+
+COUNTS = {"features": ["visits"]}
+ARRAYS = {
+    "gaussian": (GaussianNB, {}),
+    "linear": (LinearDiscriminantAnalysis, {}),
+    "quadratic": (QuadraticDiscriminantAnalysis, {}),
+    "bernoulli": (BernoulliNB, {}),
+    "multinomial": (MultinomialNB, COUNTS),
+    "complement": (ComplementNB, COUNTS),
+    "poisson": (PoissonNB, COUNTS),
+    "categorical": (CategoricalNB, COUNTS),
+}
+
+
+class Counted(sqlite3.Cursor):
+    """A cursor that counts the rows that leave the database."""
+
+    left = 0
+
+    def fetchall(self):
+        rows = super().fetchall()
+        Counted.left += len(rows)
+        return rows
+
+    def fetchmany(self, size):
+        rows = super().fetchmany(size)
+        Counted.left += len(rows)
+        return rows
+
+
+class CountedConnection(sqlite3.Connection):
+    def cursor(self, factory=Counted):
+        return super().cursor(factory)
+
+
+@pytest.fixture
+def watched(arrays, tmp_path):
+    found = sqlite3.connect(tmp_path / "arrays.db", factory=CountedConnection)
+    create(found, arrays, "?")
+    Counted.left = 0
+    yield found
+    found.close()
+
+
+GIVEN = {"target": "label", "table": "houses", "in_database": True}
+
+
+@pytest.mark.parametrize("name", ARRAYS)
+def test_estimators_of_arrays_are_counted_in_the_database(watched, arrays, name):
+    kind, given = ARRAYS[name]
+    there = kind().fit_from(watched, **GIVEN, **given)
+    # The first rows, and sums, levels or patterns by class.
+    assert Counted.left < 100 + 50
+    here = kind().fit_from(arrays, target="label", **given)
+    assert same(there, here)
+    assert there.feature_names_in_.tolist() == here.feature_names_in_.tolist()
+    rows = arrays.select(here.feature_names_in_.tolist())
+    assert np.allclose(there.predict_proba(rows), here.predict_proba(rows), rtol=1e-6)
+
+
+def test_sqlite_counts_by_default_what_it_counts_faster(watched, arrays):
+    given = {"target": "label", "table": "houses", "features": ["size", "age"]}
+    GaussianNB().fit_from(watched, **given)
+    assert Counted.left < 150
+    streamed = LinearDiscriminantAnalysis().fit_from(watched, **given)
+    assert Counted.left >= ROWS
+    given.pop("table")
+    assert same(streamed, LinearDiscriminantAnalysis().fit_from(arrays, **given))
+
+
+def test_calibration_is_fitted_to_a_sample_that_the_database_draws(few, watched, arrays):
+    model = GaussianNB(calibrate="folds").fit_from(watched, **GIVEN)
+    assert Counted.left < 300 + 150
+    assert model._fitted.is_calibrated
+    assert not model._fitted.sample.complete
+    assert same(model, GaussianNB().fit_from(arrays, target="label"))
+
+
+def test_further_rows_are_counted_in_the_database_too(watched, arrays):
+    model = GaussianNB().fit_from(arrays.slice(0, 500), target="label")
+    model.partial_fit_from(watched, target="label", table="houses")
+    both = pa.concat_tables([arrays.slice(0, 500), arrays])
+    assert same(model, GaussianNB().fit_from(both, target="label"))
+
+
+def test_what_needs_rows_is_not_counted_in_the_database(watched):
+    watched.execute("ALTER TABLE houses ADD COLUMN words TEXT")
+    watched.execute("UPDATE houses SET words = rowid % 7")
+    for model in (
+        GaussianNB(),
+        LinearDiscriminantAnalysis(solver="lsqr", shrinkage="auto"),
+        LinearDiscriminantAnalysis(solver="lsqr", covariance_estimator=EmpiricalCovariance()),
+    ):
+        features = ["words"] if isinstance(model, GaussianNB) else ["age", "visits"]
+        with pytest.raises(InputError, match="cannot be counted in the database by this plan"):
+            model.fit_from(watched, **GIVEN, features=features)
+        assert not model.__sklearn_is_fitted__()
+        given = {"target": "label", "table": "houses", "features": features}
+        assert model.fit_from(watched, **given).classes_.tolist() == ["a", "b", "c"]
+
+
+def test_rows_that_a_driver_gives_by_name_are_read(watched, arrays):
+    def by_name(cursor, row):
+        return {column[0]: cell for column, cell in zip(cursor.description, row, strict=True)}
+
+    watched.row_factory = by_name
+    given = {"target": "label", "features": ["size", "age"]}
+    model = GaussianNB().fit_from(watched, table="houses", **given)
+    assert same(model, GaussianNB().fit_from(arrays, **given))
+
+
+def test_a_number_that_cannot_be_learned_changes_nothing(watched, arrays):
+    model = PoissonNB().fit_from(arrays, target="label", features=["visits"])
+    before = model.tally_
+    watched.execute("UPDATE houses SET visits = -1 WHERE rowid = 700")
+    with pytest.raises(InputError, match="Negative values in data passed to PoissonNB"):
+        model.fit_from(watched, **GIVEN, features=["visits"])
+    assert model.tally_ is before

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, ClassVar, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,12 +15,18 @@ from suffice.errors import InputError
 from suffice.estimators.features import Columns
 from suffice.families.class_covariances import EstimatedCovariances
 from suffice.generative.classifier import TallyClassifier
+from suffice.generative.counts import ClassCounts
 from suffice.generative.fitted import Batch, Fitted
 from suffice.generative.held_out import Candidate
 from suffice.generative.persistence import FIELDS
 from suffice.persist.checks import check_shapes, refuse
 from suffice.tally.tally import Floats
 from suffice.validation.cross_validation import LeaveOneOutResult
+
+if TYPE_CHECKING:
+    from suffice.engines.plan import CountingPlan
+    from suffice.engines.plan_tally import PlanTally
+    from suffice.sources.source import SqlTable
 
 
 @dataclass(frozen=True, eq=False)
@@ -66,6 +72,16 @@ class GaussianClassifier(TallyClassifier):
             return BesideTally(own, self._estimate_covariances(batch.rows))
         known: BesideTally = before.extra_statistics
         return BesideTally(np.result_type(own, known.float_type).type, known.estimated)
+
+    def _extra_statistics_in_sql(self) -> BesideTally:
+        return BesideTally()
+
+    def _counts_in_sql(
+        self, counts: ClassCounts, plan: CountingPlan, asked: SqlTable
+    ) -> PlanTally | None:
+        if self.covariance_estimator is not None:  # which is fitted to rows
+            return None
+        return super()._counts_in_sql(counts, plan, asked)
 
     @staticmethod
     def _estimated(fitted: Fitted) -> EstimatedCovariances | None:

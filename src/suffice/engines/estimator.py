@@ -71,8 +71,8 @@ class LearnsFromSources(ABC):
             was not interrupted; the file is removed at the end.
         every : after how many rows the checkpoint is written; a million if not given
         in_database : whether sums are computed by SQL where the rows are
-            By default those of remote databases are, if SQL can count what the plan says, and
-            those of files and of DuckDB are not, since reading their rows is faster.
+            By default those of remote databases are, if SQL can count what the plan says. Those
+            of files and of DuckDB are not, nor some of SQLite, since reading rows is faster.
         """
         from suffice.engines import from_source
         from suffice.engines.checkpoint import Checkpoint
@@ -111,7 +111,7 @@ class LearnsFromSources(ABC):
                     reservoir=reservoir,
                 )
                 if reservoir is not None:
-                    sample = from_source.read_sample(plan, reservoir.drawn(), rows)
+                    sample = from_source.sample_of_counted(plan, reservoir, rows)
                 if sample is not None and sample.complete:
                     fitted = self._fit_sample(names, sample)
                 else:
@@ -468,6 +468,10 @@ class LearnsFromSources(ABC):
     @abstractmethod
     def _unit_answers(self, X: Any) -> dict[str, Any]:
         """Return predictions of rows, a pyarrow.Table, by the names of `_answer_names`."""
+
+    def _streams_faster(self, counts: Any, asked: SqlTable) -> bool:
+        """Say whether reading the rows of a table takes less time than to have it count them."""
+        return False
 
     def _counts_in_sql(self, counts: Any, plan: CountingPlan, asked: SqlTable) -> PlanTally | None:
         """Return the tally of a table in a database; None if SQL cannot count by this plan."""

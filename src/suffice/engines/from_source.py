@@ -132,6 +132,16 @@ def read_sample(reading: CountingPlan, drawn: Drawn, source: Source) -> Sample:
     return Sample(X, y, weights, source.declared, drawn.complete, left_out)
 
 
+def sample_of_counted(plan: CountingPlan, reservoir: Reservoir, source: Source) -> Sample:
+    """Return a sample of rows that were counted: those kept, or the database's own.
+
+    Rows that were counted in a database have not passed by.
+    """
+    passed = reservoir.rows > 0
+    drawn = reservoir.drawn() if passed else source.sample(plan.columns, SAMPLE_ROWS)
+    return read_sample(plan, drawn, source)
+
+
 def take_sample(plan: CountingPlan, source: Source, rows: int) -> Sample:
     """Return up to `SAMPLE_ROWS` rows of a source, read by a plan; `rows` were counted in all."""
     X, y, weights, left_out = plan.split(source.sample(plan.columns, SAMPLE_ROWS).table)
@@ -176,6 +186,8 @@ def count_source(
     """
     source.check_columns(plan.columns)
     asked = _sql_table(source, in_database)
+    if asked is not None and not in_database and learner._streams_faster(counts, asked):
+        asked = None
     if asked is not None and checkpoint is None and not forget:
         progress.begin(f"Counting {source.name} in the database")
         found = learner._counts_in_sql(counts, plan, asked)

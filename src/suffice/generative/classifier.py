@@ -42,8 +42,10 @@ from suffice.threads import enters_by_itself, one_blas_thread
 # What fit and predict do not need is loaded at its first use: a short process is mostly imports.
 if TYPE_CHECKING:
     from suffice.engines.plan import CountingPlan
+    from suffice.engines.plan_tally import PlanTally
     from suffice.engines.sample import PlanParts, Sample
     from suffice.scoring.explanation import Explanation
+    from suffice.sources.source import SqlTable
     from suffice.validation.cross_validation import CrossValidation, LeaveOneOutResult
     from suffice.validation.evaluation import Evaluation
 
@@ -85,6 +87,10 @@ class TallyClassifier(ClassifierMixin, LearnsFromSources, BaseEstimator, ABC):
     def _extra_statistics(self, before: Fitted | None, batch: Batch) -> Any:
         """Return statistics of all rows, a batch included, that the tally does not hold."""
         return None if before is None else before.extra_statistics
+
+    def _extra_statistics_in_sql(self) -> Any:
+        """Return statistics of rows that a database has counted, that the tally does not hold."""
+        return None
 
     def _choose(self, batch: Batch) -> Batch:
         """Return the first rows, with a counter that is chosen from them."""
@@ -873,6 +879,35 @@ class TallyClassifier(ClassifierMixin, LearnsFromSources, BaseEstimator, ABC):
             counter=counts.counter, sample=sample, held_out=held_out
         )
         return replace(found, kept=self._keep(learned, batch, forget=forget))
+
+    def _streams_faster(self, counts: ClassCounts, asked: SqlTable) -> bool:
+        from suffice.sql.array_counts import FASTER_FROM_ROWS
+
+        return type(counts.counter) in FASTER_FROM_ROWS.get(asked.dialect, ())
+
+    def _counts_in_sql(
+        self, counts: ClassCounts, plan: CountingPlan, asked: SqlTable
+    ) -> PlanTally | None:
+        from suffice.engines.plan_tally import PlanTally
+        from suffice.sql.array_counts import count_array
+
+        # Of rows that stay in the database none can be kept.
+        if counts.kept.sample is not None or plan.target_format is not None:
+            return None
+        found = count_array(
+            counts.counter,
+            asked,
+            counts.columns,
+            target=plan.target,
+            weight=plan.weight,
+            names=plan.features,
+            estimator=type(self).__name__,
+        )
+        if found is None:
+            return None
+        extra = self._extra_statistics_in_sql()
+        counts = replace(counts, groups=found.groups, extra_statistics=extra)
+        return PlanTally(self, plan, counts, found.rows, found.unlabelled)
 
     def _unit_hashes(self, counts: ClassCounts, X: Any, y: Any, weights: Any) -> Hashes:
         """Return the hashes of rows of an Arrow table, as rows that are kept have them, (n,)."""

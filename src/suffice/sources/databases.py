@@ -173,7 +173,8 @@ class ConnectionSource(Source):
     @property
     def rows(self) -> int:
         """How many rows there are."""
-        return int(self._run(f"SELECT COUNT(*) FROM {self._from}")[0][0])
+        (row,) = self._run(f"SELECT COUNT(*) FROM {self._from}")
+        return int(next(iter(row.values() if isinstance(row, Mapping) else row)))
 
     def _run(self, query: str) -> list[Any]:
         """Return all rows of a query: sums, or a sample."""

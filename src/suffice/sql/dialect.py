@@ -85,6 +85,8 @@ class Dialect:
     fence : str
         What a subquery ends with so that it is not merged into the query around it, which would
         compute its expressions wherever they are named.
+    first_rows : str
+        Some first rows, `{2}` of them, of columns `{0}` of what stands after FROM, `{1}`.
     raises_underflow : bool
         Whether a product that is too small for a double is an error, and not 0.
     """
@@ -108,6 +110,7 @@ class Dialect:
     grouping_sets: bool = True
     sum: str = "SUM({0})"
     fence: str = ""
+    first_rows: str = "SELECT {0} FROM {1} LIMIT {2}"
     raises_underflow: bool = False
     ln: str = "LN({0})"
     greatest: str = "GREATEST({0})"
@@ -508,6 +511,7 @@ SQLSERVER = Dialect(
     month="MONTH({0})",
     level="(CAST({0} AS NVARCHAR(4000)) COLLATE Latin1_General_100_BIN2)",
     ln="LOG({0})",
+    first_rows="SELECT TOP ({2}) {0} FROM {1}",
     values="(SELECT * FROM (VALUES {rows}) AS v({columns}))",
 )
 

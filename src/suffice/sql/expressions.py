@@ -56,9 +56,10 @@ class Expressions:
         self._parts += 1
         return Part(f"p{self._parts}", sql, cells)
 
-    def distance(self, sql: str, origin: float) -> str:
+    def distance(self, sql: str, origin: float | str) -> str:
         """Return how far a number is from an origin, so that it can be squared."""
-        away = f"({sql} - {self.number(origin)})" if origin else sql
+        about = origin if isinstance(origin, str) else self.number(origin)
+        away = f"({sql} - {about})" if origin else sql
         if not self.cells.dialect.raises_underflow:
             return away
         least = self.number(LEAST_DISTANCE)

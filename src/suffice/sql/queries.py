@@ -137,7 +137,7 @@ class GroupedTable:
             if not start:
                 totals = {label: row[: len(first)] for label, row in answer.items()}
             elif answer.keys() != totals.keys():
-                raise _changed()
+                raise changed()
             for label, row in answer.items():
                 found.setdefault(label, []).extend(row[len(first) :])
         unlabelled = int(totals.pop(None, (0,))[0])
@@ -214,13 +214,19 @@ class GroupedTable:
         counts = weight - (self.weight is not None)
         sizes = np.array([float(row[counts]) for row in rows])
         if np.any(codes < 0) or np.any(np.bincount(codes, sizes, len(totals.rows)) != totals.rows):
-            raise _changed()
+            raise changed()
         return KeySums(
             codes,
             [tuple(row[keys]) for row in rows],
             np.array([float(row[weight]) for row in rows]),
             _floats([row[sums] for row in rows], sums.stop - sums.start),
         )
+
+    def distinct(self, keys: Sequence[Part]) -> int:
+        """Return how many different keys the rows have."""
+        aliases = ", ".join(key.alias for key in keys)
+        found = f"(SELECT DISTINCT {aliases} FROM {self._rows(keys)}) AS found"  # noqa: S608
+        return int(self.run(f"SELECT COUNT(*) FROM {found}")[0][0])  # noqa: S608
 
     @property
     def _group_totals(self) -> tuple[str, ...]:
@@ -296,7 +302,8 @@ def _batches(groupings: Sequence[Grouping]) -> Iterator[list[int]]:
         yield batch
 
 
-def _changed() -> InputError:
+def changed() -> InputError:
+    """Say that two queries have seen other rows."""
     return InputError(
         "The table has changed between two queries. Run them in one transaction that sees one "
         "state of it, or learn from a copy."
