@@ -243,14 +243,6 @@ def set_broadcast(value: Any, **fields: Floats) -> None:
         object.__setattr__(value, name, broadcast_array(array, shape))
 
 
-def unchecked(kind: type[T], **fields: Any) -> T:
-    """Return a frozen value with these fields, which its constructor need not check."""
-    value = object.__new__(kind)
-    for name, field in fields.items():
-        object.__setattr__(value, name, as_readonly(field))
-    return value
-
-
 def equal_tailed(level: float, quantile: Callable[[float], Floats]) -> Interval:
     """Return the interval between two quantiles that leaves the same probability on each side."""
     lower, upper = (np.asarray(quantile(tail)) for tail in tail_probabilities(level))

@@ -22,6 +22,7 @@ from suffice.tally.tally import (
     power_of_two,
     readonly_copy,
     subtract_checked,
+    unchecked,
 )
 
 # The origin is moved to the mean when it lies further than this many standard deviations away:
@@ -269,6 +270,40 @@ class Moments(SumsAboutOrigin):
         origin = self._origin_with(other)
         a, b = self.rebase(origin), other.rebase(origin)
         return a._rebuild({name: getattr(a, name) + getattr(b, name) for name in self._sums})
+
+    def add_row(self, at: int, row: Floats) -> Self | None:
+        """Return diagonal moments with a row (d,) of weight 1 of one entry of the first axis.
+
+        None if sums about our origin would lose digits, so that `+` would move it. Missing values
+        (NaN) are left out.
+
+        Examples
+        --------
+        >>> cells = Moments([[1.0, 0.0]], [[2.0, 0.0]], [[0.0, 0.0]], [[0.0, 0.0]])
+        >>> more = cells.add_row(0, np.array([4.0, 7.0]))
+        >>> more.mean().tolist(), more.variance().tolist()
+        ([[3.0, 7.0]], [[1.0, 0.0]])
+        """
+        weight, origin = self.weight[at], self.origin[at]
+        away, seen = row - origin, row == row  # NaN is not equal to itself
+        new = seen & (weight == 0)
+        sums: dict[str, Floats] = {}
+        if new.any():
+            sums["origin"] = self.origin.copy()
+            sums["origin"][at] = np.where(new, row, origin)
+            away = np.where(new, 0.0, away)
+        if not seen.all():
+            away = np.where(seen, away, 0.0)
+        added = {"weight": seen, "sum_x": away, "sum_xx": away * away}
+        for name, part in added.items():
+            total = getattr(self, name).copy()
+            total[at] += part
+            sums[name] = total
+        sum_x = sums["sum_x"][at]
+        level = sum_x * sum_x / np.maximum(sums["weight"][at], 1.0)
+        if (level > FAR_ORIGIN**2 * np.maximum(sums["sum_xx"][at] - level, 0.0)).any():
+            return None
+        return unchecked(type(self), **{**vars(self), **sums})
 
     def maximum(self, other: Self) -> Self:
         """Return the larger of two magnitudes, which are about 0."""
