@@ -226,8 +226,7 @@ class TallyClassifier(ClassifierMixin, LearnsFromSources, BaseEstimator, ABC):
         """
         if "_fitted" not in vars(self):
             return {}
-        fitted = self._check_answers()
-        proba = self._plain_proba(fitted, x)
+        fitted, proba = self._answer_one(x)
         if proba is None:
             with one_blas_thread:
                 proba = self._proba(fitted, self._read_one(fitted, x))[0].tolist()
@@ -243,12 +242,16 @@ class TallyClassifier(ClassifierMixin, LearnsFromSources, BaseEstimator, ABC):
         """
         if "_fitted" not in vars(self):
             return None
-        fitted = self._check_answers()
-        proba = self._plain_proba(fitted, x)
+        fitted, proba = self._answer_one(x)
         if proba is not None:
             return fitted.classes.tolist()[proba.index(max(proba))]
         with one_blas_thread:
             return self._best(fitted, self._read_one(fitted, x)).tolist()[0]
+
+    def _answer_one(self, x: Any) -> tuple[Fitted, list[float] | None]:
+        """Return what was learned, and p(class | x) of a row, or None to read it as a table."""
+        fitted = self._check_answers()
+        return fitted, self._plain_proba(fitted, x)
 
     def _plain_proba(self, fitted: Any, x: Any) -> list[float] | None:
         """Return p(class | x) of a plain row where that is quicker than reading it as a table."""

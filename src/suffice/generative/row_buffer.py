@@ -78,6 +78,11 @@ class RowBuffer:
         self._rows.append((cells, code))  # the last act: an interruption comes before or after
         return True
 
+    @property
+    def is_behind(self) -> bool:
+        """Whether rows wait that no reader has counted."""
+        return len(self._rows) > max(self._counted.rows, self._asked.rows)
+
     def count(self, learn: Callable[[Fitted, list[Any], Codes], Fitted]) -> Fitted:
         """Return what was learned of all rows so far.
 
@@ -111,7 +116,9 @@ class RowBuffer:
         add : from what was learned and further rows, what is learned then; None if they have to be
             counted together
         """
-        known, rows = max(self._counted, self._asked, key=_rows_of), len(self._rows)
+        known, asked, rows = self._counted, self._asked, len(self._rows)
+        if asked.rows > known.rows:
+            known = asked
         if known.rows == rows:
             return known.fitted
         # The first rows are counted with all that follows: a warning, names that are left out.
@@ -123,7 +130,3 @@ class RowBuffer:
             return self.count(learn)
         self._asked = Counted(rows, fitted)
         return fitted
-
-
-def _rows_of(counted: Counted) -> int:
-    return counted.rows

@@ -220,6 +220,11 @@ class Moments(SumsAboutOrigin):
         """Mean of each feature, shape (..., d); the origin where nothing was seen."""
         return np.asarray(self.origin + self._shift())
 
+    def mean_and_scatter(self) -> tuple[Floats, Floats]:
+        """Mean, and sum of squares about it, of diagonal moments: (..., d) both."""
+        shift = self._shift()
+        return self.origin + shift, np.maximum(self.sum_xx - shift * self.sum_x, 0.0)
+
     def scatter(self) -> Floats:
         """Sum of squares about the mean, shape (..., d) or (..., d, d)."""
         shift = self._shift()
@@ -285,25 +290,24 @@ class Moments(SumsAboutOrigin):
         ([[3.0, 7.0]], [[1.0, 0.0]])
         """
         weight, origin = self.weight[at], self.origin[at]
-        away, seen = row - origin, row == row  # NaN is not equal to itself
-        new = seen & (weight == 0)
-        sums: dict[str, Floats] = {}
-        if new.any():
-            sums["origin"] = self.origin.copy()
-            sums["origin"][at] = np.where(new, row, origin)
-            away = np.where(new, 0.0, away)
-        if not seen.all():
-            away = np.where(seen, away, 0.0)
-        added = {"weight": seen, "sum_x": away, "sum_xx": away * away}
-        for name, part in added.items():
-            total = getattr(self, name).copy()
-            total[at] += part
-            sums[name] = total
-        sum_x = sums["sum_x"][at]
-        level = sum_x * sum_x / np.maximum(sums["weight"][at], 1.0)
-        if (level > FAR_ORIGIN**2 * np.maximum(sums["sum_xx"][at] - level, 0.0)).any():
+        about, away, seen = self.origin, row - origin, 1.0
+        squares = away * away
+        if np.isnan(squares.sum()) or not weight.all():
+            seen = ~np.isnan(row)
+            new = seen & (weight == 0)
+            about = about.copy()
+            about[at] = np.where(new, row, origin)
+            away = np.where(seen & ~new, away, 0.0)
+            squares = away * away
+        weights, sum_x, sum_xx = self.weight.copy(), self.sum_x.copy(), self.sum_xx.copy()
+        weights[at] += seen
+        sum_x[at] += away
+        sum_xx[at] += squares
+        # The squares of the mean and of the standard deviation, times the weight.
+        level = sum_x[at] ** 2 / (weight + 1.0)
+        if (level > FAR_ORIGIN**2 * np.maximum(sum_xx[at] - level, 0.0)).any():
             return None
-        return unchecked(type(self), **{**vars(self), **sums})
+        return unchecked(type(self), weight=weights, origin=about, sum_x=sum_x, sum_xx=sum_xx)
 
     def maximum(self, other: Self) -> Self:
         """Return the larger of two magnitudes, which are about 0."""
@@ -342,6 +346,8 @@ class Moments(SumsAboutOrigin):
     def _shift(self) -> Floats:
         """Mean of x - origin, 0 where nothing was seen."""
         weights = self.weights
+        if weights.all():
+            return np.asarray(self.sum_x / weights)
         return np.asarray(self.sum_x / np.where(weights > 0, weights, 1.0))
 
     def _origin_with(self, other: Self) -> Floats:
