@@ -12,13 +12,12 @@ import numpy as np
 from suffice.count.discrete import count_events, count_levels, count_ones, count_words
 from suffice.count.moments import count_moments, count_patterns, count_quartics
 from suffice.data.plain_rows import Cells, PlainCells
-from suffice.data.rows import Rows
+from suffice.data.rows import ONE_CODE, Rows
 from suffice.tally import Blocks, Counts, Groups
 from suffice.tally.tally import Floats, unchecked
 
 # The name of a column in an error, by its number.
 Describe = Callable[[int], str]
-ONE_CODE = np.zeros(1, np.int32)
 
 
 @dataclass(frozen=True)

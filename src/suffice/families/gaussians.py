@@ -339,6 +339,8 @@ def diagonal_prior(
     if given is None:
         return normal_prior(cells, shared)
     shape = cells.weight.shape
+    if given.location.shape == given.pseudo_rows.shape == shape and given.shared == shared:
+        return given
     return NormalInverseGamma(
         np.broadcast_to(given.location, shape),
         np.broadcast_to(given.pseudo_rows, shape),

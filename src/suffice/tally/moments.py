@@ -289,6 +289,8 @@ class Moments(SumsAboutOrigin):
         >>> more.mean().tolist(), more.variance().tolist()
         ([[3.0, 7.0]], [[1.0, 0.0]])
         """
+        if row.size == 1:
+            return self._add_number(at, float(row[0]))
         weight, origin = self.weight[at], self.origin[at]
         about, away, seen = self.origin, row - origin, 1.0
         squares = away * away
@@ -309,6 +311,25 @@ class Moments(SumsAboutOrigin):
             return None
         return unchecked(type(self), weight=weights, origin=about, sum_x=sum_x, sum_xx=sum_xx)
 
+    def _add_number(self, at: int, x: float) -> Self | None:
+        """Do what `add_row` does with a row of one number, which needs no arithmetic of arrays."""
+        if x != x:
+            return self
+        about, weights, sum_x = self.origin, self.weight.copy(), self.sum_x.copy()
+        before = weights.item(at)
+        if before == 0:
+            about = about.copy()
+            about[at] = x
+        away = x - about.item(at)
+        weights[at] = weight = before + 1.0
+        sum_x[at] = total = sum_x.item(at) + away
+        sum_xx = self.sum_xx.copy()
+        sum_xx[at] = squares = sum_xx.item(at) + away * away
+        level = total * total / weight
+        if level > FAR_ORIGIN**2 * max(squares - level, 0.0):
+            return None
+        return unchecked(type(self), weight=weights, origin=about, sum_x=sum_x, sum_xx=sum_xx)
+
     def maximum(self, other: Self) -> Self:
         """Return the larger of two magnitudes, which are about 0."""
         Tally._common(self, self._same_kind(other))
@@ -323,6 +344,15 @@ class Moments(SumsAboutOrigin):
         safe = np.where(total > 0, total, 1.0)
         centre = (weights * self.mean()).sum(axis=0) / safe
         return self._sum_about(centre)
+
+    def pooled_mean(self) -> Floats:
+        """Mean of each feature over all entries of the first axis, (..., d), as of `pooled`."""
+        weights = self.weights
+        total = weights.sum(axis=0)
+        safe = np.where(total > 0, total, 1.0)
+        centre = (weights * self.mean()).sum(axis=0) / safe
+        rest = self.sum_x + weights * (self.origin - centre)
+        return np.asarray(centre + rest.sum(axis=0) / safe)
 
     def allclose(self, other: Self, relative: float = 1e-9) -> bool:
         """Say whether weights, means and scatters are equal up to rounding.

@@ -80,8 +80,8 @@ class Tally(ArrayValue):
         a, b = self._common(self._same_kind(other))
         return a._rebuild({name: getattr(a, name) + getattr(b, name) for name in self._sums})
 
-    def add_at(self, at: int, **rows: Any) -> Self:
-        """Return the tally with these sums of further rows of one entry of the first axis.
+    def add_at(self, at: int | tuple[int, ...], **rows: Any) -> Self:
+        """Return the tally with these sums of further rows at one place of the first axes.
 
         The sums are those of what `+` would add, and are not checked.
 
@@ -224,7 +224,7 @@ def unchecked(kind: type[V], **fields: Any) -> V:
     """Return a frozen value with these fields, which its constructor need not check."""
     value = object.__new__(kind)
     for field in fields.values():
-        if isinstance(field, np.ndarray):
+        if type(field) is np.ndarray:
             field.flags.writeable = False
     vars(value).update(fields)
     return value
