@@ -440,6 +440,7 @@ def mixed_row(rng):
     return {name: None if rng.random() < 0.1 else cell for name, cell in row.items()}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("estimate", ["predictive", "mean"])
 @pytest.mark.parametrize("seed", range(3))
 def test_a_table_asked_after_each_row_has_learned_all_of_its_history(seed, estimate):

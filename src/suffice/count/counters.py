@@ -138,7 +138,9 @@ class CountOnes(Counter):
 
     def add_row(self, parts: Any, cells: Cells, code: int) -> Any:
         """Return counts with one row more."""
-        return parts.add_at(code, counts=count_ones(one_row(cells), self.binarize)[1].counts[0])
+        x = np.array(cells, np.float64)
+        ones = x > (0.5 if self.binarize is None else self.binarize)
+        return parts.add_at(code, counts=np.stack([(x == x) & ~ones, ones], axis=1))
 
     def describe_sum(self, path: tuple[int, ...], at: tuple[int, ...], column: Describe) -> str:
         """Return which column is present or absent."""

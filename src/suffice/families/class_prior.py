@@ -52,6 +52,9 @@ class ClassPrior:
     log_prob: Floats = field(init=False)
 
     def __post_init__(self) -> None:
+        if self.prob.all():
+            object.__setattr__(self, "log_prob", np.log(self.prob))
+            return
         with np.errstate(divide="ignore"):
             object.__setattr__(self, "log_prob", np.log(self.prob))
 

@@ -304,13 +304,15 @@ def linear_form(distribution: GaussianClasses) -> Form:
 Axes = tuple[int, ...]
 
 
-def diagonal_mle(cells: Moments, shared: Axes) -> MeanVariance:
+def diagonal_mle(
+    cells: Moments, shared: Axes, found: tuple[Floats, Floats] | None = None
+) -> MeanVariance:
     """Return means (C, d) and variances, of length 1 along the axes that share them.
 
     A class that shows nothing of a feature gets the pooled mean, and the variance within the
-    other classes.
+    other classes. `found` is the `mean_and_scatter` of the cells, where it is known.
     """
-    weight, (mean, scatter) = cells.weight, cells.mean_and_scatter()
+    weight, (mean, scatter) = cells.weight, found or cells.mean_and_scatter()
     if weight.all() and not shared:
         return MeanVariance(mean, scatter / weight)
     within = scatter.sum(axis=0) / np.maximum(weight.sum(axis=0), 1e-300)
@@ -324,9 +326,9 @@ def diagonal_mle(cells: Moments, shared: Axes) -> MeanVariance:
     return MeanVariance(mean, variance)
 
 
-def pooled_variance(cells: Moments) -> Floats:
+def pooled_variance(cells: Moments, found: tuple[Floats, Floats] | None = None) -> Floats:
     """Return the variance of each column, (d,), over all classes of moments (C, d); 0 of none."""
-    weight, (mean, scatter) = cells.weight, cells.mean_and_scatter()
+    weight, (mean, scatter) = cells.weight, found or cells.mean_and_scatter()
     total = np.maximum(weight.sum(axis=0), 1e-300)
     apart = mean - (weight * mean).sum(axis=0) / total
     return np.asarray((scatter + weight * (apart * apart)).sum(axis=0) / total)

@@ -224,8 +224,15 @@ class TallyClassifier(ClassifierMixin, LearnsFromSources, BaseEstimator, ABC):
         ----------
         x : as in `learn_one`
         """
-        if "_fitted" not in vars(self):
+        buffer = self.__dict__.get("_fitted")
+        if buffer is None:
             return {}
+        if type(buffer) is RowBuffer and buffer.is_behind:
+            with one_blas_thread:
+                return self._proba_one(x)
+        return self._proba_one(x)
+
+    def _proba_one(self, x: Any) -> dict[Any, float]:
         fitted, proba = self._answer_one(x)
         if proba is None:
             with one_blas_thread:

@@ -292,9 +292,11 @@ class Moments(SumsAboutOrigin):
         if row.size == 1:
             return self._add_number(at, float(row[0]))
         weight, origin = self.weight[at], self.origin[at]
-        about, away, seen = self.origin, row - origin, 1.0
+        about, away = self.origin, row - origin
+        seen: Any = 1.0  # or which cells are there
         squares = away * away
-        if np.isnan(squares.sum()) or not weight.all():
+        total = squares.sum()
+        if total != total or not weight.all():  # NaN is not equal to itself
             seen = ~np.isnan(row)
             new = seen & (weight == 0)
             about = about.copy()

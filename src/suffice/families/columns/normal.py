@@ -175,7 +175,9 @@ class NormalPosterior(ParametricPosterior[Moments]):
         columns, at = self.among or (NormalColumns(self.tally, self.prior, self.plug_in), 0)
         terms = columns.numbers(at)
         if self.plug_in:
-            normals = tuple((m, -weight / 2 * p, weight * n) for m, p, n in zip(*terms, strict=True))
+            normals = tuple(
+                (m, -weight / 2 * p, weight * n) for m, p, n in zip(*terms, strict=True)
+            )
 
             def add_normal(x: float, scores: Any) -> Sequence[float]:
                 if of_logarithms:
