@@ -13,10 +13,12 @@ from suffice.count.counters import (
     CountRowMoments,
     CountWords,
 )
-from suffice.data.rows import Rows
+from suffice.data import Rows
 from suffice.tally import Moments
 
 COLUMNS, CLASSES = 3, 2
+# Of few columns there is a way of its own.
+MANY = 40
 LEVELS = st.sampled_from([0.0, 1.0, 2.0, 3.0, np.nan])
 NUMBERS = st.one_of(LEVELS, st.floats(-1e3, 1e3))
 WORDS = st.one_of(st.sampled_from([0.0, 1.0, 2.0, 7.0]), st.floats(0.0, 1e3))
@@ -73,7 +75,7 @@ def test_adding_a_row_leaves_the_tally_as_it_was_and_makes_no_array_writeable():
 
 
 def test_the_first_number_of_a_column_is_the_origin_of_its_class():
-    for width in (1, 3):  # of one column there is a way of its own
+    for width in (1, MANY):
         nothing = Moments(*(np.zeros((2, width)),) * 4)
         row = np.full(width, 1e8)
         more = nothing.add_row(1, row).add_row(1, row + 1.0)
@@ -82,8 +84,20 @@ def test_the_first_number_of_a_column_is_the_origin_of_its_class():
         assert more.weight[0].tolist() == [0.0] * width
 
 
+def test_few_numbers_and_many_are_added_alike():
+    rng = np.random.default_rng(0)
+    wide = MANY
+    rows = np.where(rng.random((30, wide)) < 0.3, np.nan, rng.normal(3.0, 2.0, (30, wide)))
+    many, few = Moments(*(np.zeros((2, wide)),) * 4), Moments(*(np.zeros((2, 4)),) * 4)
+    for number, row in enumerate(rows):
+        many, few = many.add_row(number % 2, row), few.add_row(number % 2, row[:4])
+    assert Moments(*(part[:, :4] for part in vars(many).values())).allclose(few)
+    codes = np.arange(30, dtype=np.int32) % 2
+    assert many.allclose(CountMoments().count(Rows(rows, codes, 2))[1])
+
+
 def test_sums_about_an_origin_far_away_are_left_to_be_moved():
-    for width in (1, 3):
+    for width in (1, MANY):
         far = Moments(*(np.full((1, width), x) for x in (2.0, 0.0, 2.0, 2.0)))
         assert far.add_row(0, np.full(width, 1.0)) is None
         near = Moments(*(np.full((1, width), x) for x in (2.0, 0.0, 2.0, 2.1)))

@@ -213,4 +213,4 @@ def _concentration(prior: Dirichlet, classes: int) -> Floats:
 
 
 def _shares(counts: Floats) -> Floats:
-    return np.asarray(counts / counts.sum(axis=-1, keepdims=True))
+    return np.asarray(counts / np.add.reduce(counts, axis=-1, keepdims=True))
