@@ -71,8 +71,8 @@ class ResidualFeature(NamedTuple):
         """
         rows = coefficients.tolist()
         if self.levels:
-            table = dict(zip(levels, rows, strict=False))
-            other = table.get(default, [0.0] * len(rows[0]))
+            table: dict[Any, list[float]] = dict(zip(levels, rows, strict=False))
+            other: list[float] = table.get(default, [0.0] * len(rows[0]))
 
             def add_level(level: Any, scores: Any) -> Sequence[float]:
                 return list(map(operator.add, scores, table.get(level, other)))

@@ -169,7 +169,8 @@ class Family(ABC, Generic[T]):
 def posteriors_of(families: Sequence[Family[Any]], tallies: Sequence[Any]) -> tuple[Any, ...]:
     """Return the posterior of each block; those of one kind may be computed together."""
     found: list[Any] = [None] * len(families)
-    for kind in dict.fromkeys(map(type, families)):
+    kinds: dict[type[Family[Any]], None] = dict.fromkeys(type(one) for one in families)
+    for kind in kinds:
         places = [at for at, one in enumerate(families) if type(one) is kind]
         some = kind.posteriors([families[at] for at in places], [tallies[at] for at in places])
         for at, one in zip(places, some, strict=True):
