@@ -136,7 +136,7 @@ def streams() -> Iterator[Result]:
         model.predict_proba_one(row)
         model.learn_one(row, label)
 
-    for name, by_turns in (("GaussianNB", 0.7), ("GenerativeClassifier", 0.07)):
+    for name, by_turns in (("GaussianNB", 0.5), ("GenerativeClassifier", 0.07)):
         mine = getattr(suffice, name)().fit(rows, labels)
         theirs = river.naive_bayes.GaussianNB()  # type: ignore[no-untyped-call]
         lines = (
