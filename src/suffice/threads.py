@@ -190,13 +190,17 @@ class _OneBlasThread:
             )
 
     def __enter__(self) -> None:
+        if self._mine.entries and ("scipy.linalg" in sys.modules) is self._searched_with_scipy:
+            self._mine.entries += 1  # this thread is inside already, and no library has been added
+            return
         with self._lock:
             self._search()
             for path, library in self._libraries.items():
                 if not library.per_thread and path not in self._before:
                     self._before[path] = library, library.get()
                     library.set(1)
-            self._entries += 1
+            if self._mine.entries == 0:
+                self._entries += 1
         if self._mine.entries == 0:
             self._mine.before = [(one, one.get()) for one in self._per_thread]
             self.limit_this_thread()
@@ -204,8 +208,9 @@ class _OneBlasThread:
 
     def __exit__(self, *_: object) -> None:
         self._mine.entries -= 1
-        if self._mine.entries == 0:
-            _restore(self._mine.before)
+        if self._mine.entries:
+            return
+        _restore(self._mine.before)
         with self._lock:
             self._entries -= 1
             if self._entries == 0:
@@ -248,7 +253,7 @@ class _OneBlasThread:
 
     def _after_fork(self) -> None:
         """Forget entries of threads that the new process does not have."""
-        self._entries = self._mine.entries
+        self._entries = min(self._mine.entries, 1)
         if self._entries == 0:
             self._restore_shared()
         self._lock.release()

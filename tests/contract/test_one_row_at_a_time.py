@@ -34,6 +34,8 @@ ODD_NUMBERS = st.sampled_from(
     [-1.0, 1.5, True, np.int64(1), 2**65, 1e20, float("inf"), "2", "x", [1.0], 7]
 )
 LABELS = st.sampled_from(["ham", "spam"])
+# Nothing, the probabilities of one row, or all that was learned.
+QUESTIONS = st.sampled_from([None, "proba", "proba", "proba", "model"])
 ODD_LABELS = st.sampled_from(["new", 1, None, np.str_("ham"), ["ham"], True])
 
 
@@ -43,7 +45,7 @@ def mostly(usual, odd):
 
 
 def streams_of(columns, size=12):
-    """Draw streams of rows and labels, with a flag whether the model is read after each."""
+    """Draw streams of rows and labels, and what the model is asked after each."""
     row = st.fixed_dictionaries(columns)
     odd = st.one_of(
         row.map(lambda x: {name: x[name] for name in list(x)[1:]}),  # a column is missing
@@ -51,7 +53,7 @@ def streams_of(columns, size=12):
         row.map(lambda x: dict(reversed(x.items()))),
     )
     labels = mostly(LABELS, ODD_LABELS)
-    one = st.tuples(mostly(row, odd), labels, st.integers(0, 3).map(lambda k: k == 0))
+    one = st.tuples(mostly(row, odd), labels, QUESTIONS)
     return st.lists(one, min_size=1, max_size=size)
 
 
@@ -107,7 +109,7 @@ def assert_same_model(mine, theirs, rows):
 def assert_learns_as_partial_fit(model, stream):
     """Learn a stream in both ways: the same is learned, and the same is refused, at once."""
     mine, theirs, learned = clone(model), clone(model), []
-    for x, y, is_read in stream:
+    for x, y, question in stream:
         given_row = x if isinstance(x, str) else [x]
         expected = result_of(lambda row=given_row, y=y: theirs.partial_fit(row, y))
         found = result_of(lambda x=x, y=y: mine.learn_one(x, y))
@@ -117,7 +119,12 @@ def assert_learns_as_partial_fit(model, stream):
         else:
             assert found is mine, (x, y, found)
             learned.append(x)
-        if is_read and learned:
+        if question == "proba" and learned:
+            assert_same_answer(
+                result_of(lambda x=learned[-1]: list(mine.predict_proba_one(x).values())),
+                result_of(lambda x=learned[-1]: theirs.predict_proba([x])[0]),
+            )
+        if question == "model" and learned:
             assert_same_model(mine, theirs, learned[-1:])
     assert hasattr(mine, "classes_") == hasattr(theirs, "classes_")
     if learned:
@@ -148,7 +155,7 @@ DOCUMENTS = mostly(WORDS.map(" ".join), st.sampled_from(["", "\ud83d pills", "?!
 @settings(deadline=None, max_examples=25)
 @given(
     stream=st.lists(
-        st.tuples(DOCUMENTS, mostly(LABELS, ODD_LABELS), st.booleans()), min_size=1, max_size=12
+        st.tuples(DOCUMENTS, mostly(LABELS, ODD_LABELS), QUESTIONS), min_size=1, max_size=12
     )
 )
 def test_a_stream_of_documents_is_learned_and_refused_as_by_partial_fit(model, stream):
@@ -274,6 +281,17 @@ def test_merging_takes_the_rows_that_wait_of_both(pair):
     np.testing.assert_allclose(mine.tally_.weights, expected.weights)
 
 
+def test_a_question_after_each_row_is_answered_by_all_rows_so_far(pair):
+    mine, theirs, rows = pair
+    for x, y in zip(rows[60:], Y[60:], strict=True):
+        mine.learn_one(x, y)
+        theirs.partial_fit([x], y)
+        found = list(mine.predict_proba_one(x).values())
+        np.testing.assert_allclose(found, theirs.predict_proba([x])[0], rtol=1e-9, atol=1e-12)
+        assert mine.predict_one(rows[0]) == theirs.predict([rows[0]])[0]
+    assert_same_model(mine, theirs, rows[:3])
+
+
 def test_forget_one_unlearns_rows_that_wait_and_others(pair):
     mine, theirs, rows = pair
     for at in (59, 0, 58):
@@ -298,7 +316,7 @@ def test_answers_to_one_row_are_those_of_predict(pair):
     mine, _, rows = pair
     for x in rows[:10]:
         proba = mine.predict_proba_one(x)
-        np.testing.assert_array_equal(list(proba.values()), mine.predict_proba([x])[0])
+        np.testing.assert_allclose(list(proba.values()), mine.predict_proba([x])[0], rtol=1e-11)
         assert list(proba) == mine.classes_.tolist()
         assert {type(label) for label in proba} == {str}
         best = mine.predict_one(x)
@@ -397,6 +415,81 @@ def test_more_rows_than_may_wait_are_counted():
     for k in range(60_000):
         model.learn_one(rows[k % 2], k % 2)
     assert model.class_count_.tolist() == [30_001, 30_001]
+
+
+KINDS_OF_BLOCKS = {
+    "size": "normal",
+    "width": "normal:tied",
+    "price": "lognormal",
+    "height": "binned",
+    "visits": "poisson",
+    "rooms": "categorical",
+    "sold": "bernoulli",
+    "colour": "categorical",
+    ("a", "b"): "mvn",
+    ("c", "d"): "joint",
+}
+
+
+def mixed_row(rng):
+    """Return a row of every kind of column, some cells missing."""
+    row = {name: float(rng.normal()) for name in ("size", "width", "height", "a", "b")}
+    row |= {"price": float(rng.lognormal()), "visits": int(rng.poisson(2))}
+    row |= {"rooms": int(rng.integers(3)), "sold": bool(rng.integers(2))}
+    row |= {name: "xyz"[rng.integers(3)] for name in ("colour", "c", "d")}
+    return {name: None if rng.random() < 0.1 else cell for name, cell in row.items()}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("estimate", ["predictive", "mean"])
+@pytest.mark.parametrize("seed", range(3))
+def test_a_table_asked_after_each_row_has_learned_all_of_its_history(seed, estimate):
+    rng = np.random.default_rng(seed)
+    settings = {"estimate": estimate, "combine": ["naive", "residual", "blocks"][seed]}
+    settings |= {"budget": 0, "search": {"decide_at": (50, 70)}}
+    single = {name: one for name, one in KINDS_OF_BLOCKS.items() if type(name) is str}
+    families = KINDS_OF_BLOCKS if seed == 2 else single
+    mine, theirs = (GenerativeClassifier(families, **settings) for _ in range(2))
+    rows = [mixed_row(rng) for _ in range(100)]
+    labels = ["ham" if k % 3 else "spam" for k in range(100)]
+    for model in (mine, theirs):
+        model.partial_fit(rows[:55], labels[:55], classes=["eggs", "ham", "spam"])
+    for at in range(55, 100):
+        mine.learn_one(rows[at], labels[at])
+        theirs.partial_fit([rows[at]], labels[at])
+        what = rng.integers(12)
+        if what == 0:
+            mine.decay(0.9)
+            theirs.decay(0.9)
+        elif what == 1:
+            new = {**rows[at], "colour": f"new {at}"}
+            mine.learn_one(new, "ham")
+            theirs.partial_fit([new], "ham")
+        elif what == 2:
+            mine.partial_fit(rows[:3], labels[:3])
+            theirs.partial_fit(rows[:3], labels[:3])
+        if what != 3:
+            asked = rows[int(rng.integers(at))]
+            found = list(mine.predict_proba_one(asked).values())
+            expected = theirs.predict_proba([asked])[0]
+            np.testing.assert_allclose(found, expected, rtol=1e-6, atol=1e-9)
+    assert mine.tally_.allclose(theirs.tally_)
+    assert mine.predict_one(rows[0]) == theirs.predict([rows[0]])[0]
+
+
+def test_rows_that_a_model_keeps_are_those_of_all_rows_after_any_questions():
+    mine, theirs = (GenerativeClassifier(dict.fromkeys("abc", "normal")) for _ in range(2))
+    for model in (mine, theirs):
+        model.partial_fit(ROWS[:30], Y[:30])
+    for x, y in zip(ROWS[30:60], Y[30:60], strict=True):
+        mine.learn_one(x, y).predict_proba_one(x)
+        theirs.partial_fit([x], y)
+    for model in (mine, theirs):
+        model.refresh_weights()
+    assert_same_model(mine, theirs, ROWS[:3])
+    for model in (mine, theirs):
+        model.forget_one(ROWS[59], Y[59])
+    assert_same_model(mine, theirs, ROWS[:3])
 
 
 def test_a_window_holds_the_last_rows_of_a_stream():

@@ -156,6 +156,96 @@ def test_readers_see_whole_states_while_a_thread_learns():
     assert model.theta_[0, 0] == pytest.approx(1500.0)
 
 
+def asked(model):
+    """Return how many rows those who ask for probabilities have had counted or added."""
+    return vars(model)["_fitted"]._asked.rows
+
+
+def test_a_question_after_each_row_adds_it_to_the_tally_and_counts_nothing(model):
+    model.predict_proba_one(ROWS[0])
+    assert waiting(model) == (10, 10)
+    for at in range(20, 30):
+        model.learn_one(ROWS[at], Y[at]).predict_proba_one(ROWS[0])
+        assert waiting(model) == (at - 9, 10)
+        assert asked(model) == at - 9
+    expected = GaussianNB().fit(ROWS[:30], Y[:30])
+    found = list(model.predict_proba_one(ROWS[0]).values())
+    np.testing.assert_allclose(found, expected.predict_proba(ROWS[:1])[0], rtol=1e-12)
+    assert waiting(model)[1] == 10
+    np.testing.assert_allclose(model.theta_, expected.theta_, rtol=1e-12)
+    assert waiting(model) == (20, 20)
+
+
+def test_many_rows_between_questions_are_counted_together(model):
+    model.predict_proba_one(ROWS[0])
+    for at in range(20, 40):
+        model.learn_one(ROWS[at], Y[at])
+    model.predict_proba_one(ROWS[0])
+    assert waiting(model) == (30, 30)
+
+
+@pytest.mark.usefixtures("no_blas")
+def test_a_question_that_is_interrupted_loses_no_row_and_adds_none_twice(model):
+    model.predict_proba_one(ROWS[0])
+    model.learn_one(ROWS[20], Y[20]).learn_one(ROWS[21], Y[21])
+    buffer = vars(model)["_fitted"]
+    counted, before = buffer._counted, buffer._asked
+
+    def ask():
+        buffer._counted, buffer._asked = counted, before
+        return list(model.predict_proba_one({"a": 3.0, "b": None}).values())
+
+    expected, lines = ask(), count_lines(ask, FILES)
+    assert lines > 50
+    for at in range(1, lines + 1, 3):
+        assert interrupt_at(ask, FILES, KeyboardInterrupt(), at)
+        assert waiting(model)[0] == 12
+        assert list(model.predict_proba_one({"a": 3.0, "b": None}).values()) == expected
+    assert model.class_count_.tolist() == [11, 11]
+
+
+def test_who_asks_while_a_thread_learns_is_answered_by_some_rows_so_far():
+    model = GaussianNB(var_smoothing=1.0).partial_fit([{"a": 0.0}, {"a": 1.0}], [0, 1])
+    done, errors = threading.Event(), []
+
+    def write():
+        try:
+            for k in range(1, 2001):
+                model.learn_one({"a": float(k)}, 0)
+                model.predict_proba_one({"a": None})
+        except BaseException as error:
+            errors.append(error)
+        finally:
+            done.set()
+
+    def ask():
+        try:
+            before = 0.0
+            while not done.is_set():
+                # A row without cells has the shares of the classes, n and 1 of n + 1.
+                share = model.predict_proba_one({"a": None})
+                rows = share[0] / share[1]
+                assert rows == pytest.approx(round(rows), rel=1e-9)
+                assert rows >= before * (1.0 - 1e-9)
+                before = rows
+        except BaseException as error:
+            errors.append(error)
+
+    interval = sys.getswitchinterval()
+    sys.setswitchinterval(1e-5)
+    try:
+        workers = [threading.Thread(target=act) for act in (write, ask, ask)]
+        for worker in workers:
+            worker.start()
+        for worker in workers:
+            worker.join()
+    finally:
+        sys.setswitchinterval(interval)
+    assert not errors
+    assert model.class_count_.tolist() == [2001, 1]
+    assert model.theta_[0, 0] == pytest.approx(1000.0)
+
+
 def test_a_row_that_arrives_while_others_are_counted_waits_for_the_next_reader(model):
     buffer, counted = vars(model)["_fitted"], []
 

@@ -14,6 +14,8 @@ Array = NDArray[Any]
 NO_WEIGHTS = np.empty(0)
 NO_GROUPS = np.empty(0, np.uint64)
 NO_CELLS = np.empty((0, 0))
+# The class of one row where there is one class.
+ONE_CODE = np.zeros(1, np.int32)
 # Types of cells that the core reads as they are: bytes are truth values and pictures.
 CELL_TYPES = frozenset(map(np.dtype, ("float64", "float32", "int64", "int32", "uint8")))
 

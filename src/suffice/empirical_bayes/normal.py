@@ -45,12 +45,12 @@ def normal_prior(moments: Moments, shared: tuple[int, ...] = ()) -> NormalInvers
     >>> bool(rows[0] > 1e6), bool(rows[1] < 1)
     (True, True)
     """
-    rows, scatter = moments.weight, moments.scatter()
-    centre, total = moments.pooled().mean(), rows.sum(axis=0)
+    rows, (mean, scatter) = moments.weight, moments.mean_and_scatter()
+    centre, total = moments.pooled_mean(), rows.sum(axis=0)
     within = floor_variance(scatter.sum(axis=0) / np.where(total > 0, total, 1.0), centre)
     if 1 in shared:
         within = np.full_like(within, within.mean())
-    away = np.where(rows > 0, np.square(moments.mean() - centre), 0.0)
+    away = np.where(rows > 0, np.square(mean - centre), 0.0)
     cells = np.stack([rows, scatter, away])
     low, high = (MIN_MEAN_SAMPLE_SIZE, MIN_VARIANCE_SHAPE), (MAX_PRIOR_SAMPLE_SIZE,) * 2
     # Cells that share one variance follow each other, so many at a time.

@@ -52,6 +52,9 @@ class ClassPrior:
     log_prob: Floats = field(init=False)
 
     def __post_init__(self) -> None:
+        if self.prob.all():
+            object.__setattr__(self, "log_prob", np.log(self.prob))
+            return
         with np.errstate(divide="ignore"):
             object.__setattr__(self, "log_prob", np.log(self.prob))
 
@@ -210,4 +213,4 @@ def _concentration(prior: Dirichlet, classes: int) -> Floats:
 
 
 def _shares(counts: Floats) -> Floats:
-    return np.asarray(counts / counts.sum(axis=-1, keepdims=True))
+    return np.asarray(counts / np.add.reduce(counts, axis=-1, keepdims=True))

@@ -304,17 +304,20 @@ def linear_form(distribution: GaussianClasses) -> Form:
 Axes = tuple[int, ...]
 
 
-def diagonal_mle(cells: Moments, shared: Axes) -> MeanVariance:
+def diagonal_mle(
+    cells: Moments, shared: Axes, found: tuple[Floats, Floats] | None = None
+) -> MeanVariance:
     """Return means (C, d) and variances, of length 1 along the axes that share them.
 
     A class that shows nothing of a feature gets the pooled mean, and the variance within the
-    other classes.
+    other classes. `found` is the `mean_and_scatter` of the cells, where it is known.
     """
-    seen, mean = cells.weight > 0, cells.mean()
-    if not seen.all():
-        mean = np.where(seen, mean, cells.pooled().mean())
-    scatter, weight = cells.scatter(), cells.weight
+    weight, (mean, scatter) = cells.weight, found or cells.mean_and_scatter()
+    if weight.all() and not shared:
+        return MeanVariance(mean, scatter / weight)
     within = scatter.sum(axis=0) / np.maximum(weight.sum(axis=0), 1e-300)
+    if not weight.all():
+        mean = np.where(weight > 0, mean, cells.pooled().mean())
     if 1 in shared:
         within = within.mean(keepdims=True)
     if shared:
@@ -323,12 +326,12 @@ def diagonal_mle(cells: Moments, shared: Axes) -> MeanVariance:
     return MeanVariance(mean, variance)
 
 
-def pooled_variance(cells: Moments) -> Floats:
+def pooled_variance(cells: Moments, found: tuple[Floats, Floats] | None = None) -> Floats:
     """Return the variance of each column, (d,), over all classes of moments (C, d); 0 of none."""
-    weight, mean = cells.weight, cells.mean()
+    weight, (mean, scatter) = cells.weight, found or cells.mean_and_scatter()
     total = np.maximum(weight.sum(axis=0), 1e-300)
     apart = mean - (weight * mean).sum(axis=0) / total
-    return np.asarray((cells.scatter() + weight * apart**2).sum(axis=0) / total)
+    return np.asarray((scatter + weight * (apart * apart)).sum(axis=0) / total)
 
 
 def diagonal_prior(
@@ -338,6 +341,8 @@ def diagonal_prior(
     if given is None:
         return normal_prior(cells, shared)
     shape = cells.weight.shape
+    if given.location.shape == given.pseudo_rows.shape == shape and given.shared == shared:
+        return given
     return NormalInverseGamma(
         np.broadcast_to(given.location, shape),
         np.broadcast_to(given.pseudo_rows, shape),
@@ -352,9 +357,12 @@ def diagonal_gaussian(
 ) -> DiagonalGaussian:
     """Return the distribution of (C, d) independent cells, arrays broadcast to the location."""
     shape = location.shape
-    scale = np.array(np.broadcast_to(squared_scale, shape))
-    freedom = None if degrees is None else np.array(np.broadcast_to(degrees, shape))
-    return DiagonalGaussian(np.array(location), scale, freedom, joint)
+
+    def wide(values: Floats) -> Floats:
+        return np.array(values if values.shape == shape else np.broadcast_to(values, shape))
+
+    freedom = None if degrees is None else wide(degrees)
+    return DiagonalGaussian(np.array(location), wide(squared_scale), freedom, joint)
 
 
 def normal_basis(weights: Floats, columns: int) -> Basis | None:

@@ -204,10 +204,12 @@ class IndependentNormals(ClassConditional):
         return scores
 
 
-def _variance_floor(cells: Moments, settings: NormalSettings) -> float:
+def _variance_floor(
+    cells: Moments, settings: NormalSettings, found: tuple[Floats, Floats] | None = None
+) -> float:
     if settings.smoothing == 0:
         return 0.0
-    return settings.smoothing * float(pooled_variance(cells).max())
+    return settings.smoothing * float(pooled_variance(cells, found).max())
 
 
 def _fit(
@@ -216,8 +218,9 @@ def _fit(
     """Return the prior that was used, if any, and the distribution of moments (C, d)."""
     cells = groups.parts
     if settings.estimate == "mle":
-        mean, variance = diagonal_mle(cells, settings.shared)
-        variance = variance + _variance_floor(cells, settings)
+        found = cells.mean_and_scatter()
+        mean, variance = diagonal_mle(cells, settings.shared, found)
+        variance = variance + _variance_floor(cells, settings, found)
         if settings.covariance is None:
             return None, diagonal_gaussian(mean, _positive(groups, mean, variance))
         if np.all(variance > 0):
@@ -236,9 +239,9 @@ def _fit(
 
 def _positive(groups: Groups[Moments], mean: Floats, variance: Floats) -> Floats:
     """Return the variances, with a variance of our own and a warning where there is none."""
-    flat = variance == 0
-    if not flat.any():
+    if variance.all():
         return variance
+    flat = variance == 0
     c, j = (int(i) for i in np.argwhere(np.broadcast_to(flat, mean.shape))[0])
     warn_caller(
         f"Feature {j} does not vary in class {groups.classes.tolist()[c]!r}, so its "

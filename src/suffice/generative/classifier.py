@@ -32,7 +32,7 @@ from suffice.generative import learning, persistence
 from suffice.generative.counts import ClassCounts
 from suffice.generative.fitted import Batch, F, Fitted, Generative, Labels, score_rows
 from suffice.generative.held_out import Candidate, calibrate, leave_one_out, score_candidates
-from suffice.generative.row_buffer import MAX_WAITING, Codes, RowBuffer, RowReader
+from suffice.generative.row_buffer import MAX_WAITING, Codes, RowBuffer, RowReader, Waiting
 from suffice.scoring import scorer as scoring
 from suffice.scoring.decision import decide
 from suffice.tally import Groups
@@ -230,15 +230,22 @@ class TallyClassifier(ClassifierMixin, LearnsFromSources, BaseEstimator, ABC):
         ----------
         x : as in `learn_one`
         """
-        if "_fitted" not in vars(self):
+        buffer = self.__dict__.get("_fitted")
+        if buffer is None:
             return {}
-        fitted = self._check_ready()
-        proba = self._plain_proba(fitted, x)
+        if type(buffer) is RowBuffer and buffer.is_behind:
+            with one_blas_thread:
+                return self._proba_one(x)
+        return self._proba_one(x)
+
+    def _proba_one(self, x: Any) -> dict[Any, float]:
+        fitted, proba = self._answer_one(x)
         if proba is None:
             with one_blas_thread:
                 proba = self._proba(fitted, self._read_one(fitted, x))[0].tolist()
         return dict(zip(fitted.classes.tolist(), proba, strict=True))
 
+    @enters_by_itself
     def predict_one(self, x: Any) -> Any:
         """Return the most probable class of one row; None before anything was learned.
 
@@ -248,8 +255,16 @@ class TallyClassifier(ClassifierMixin, LearnsFromSources, BaseEstimator, ABC):
         """
         if "_fitted" not in vars(self):
             return None
-        fitted = self._check_ready()
-        return self._best(fitted, self._read_one(fitted, x)).tolist()[0]
+        fitted, proba = self._answer_one(x)
+        if proba is not None:
+            return fitted.classes.tolist()[proba.index(max(proba))]
+        with one_blas_thread:
+            return self._best(fitted, self._read_one(fitted, x)).tolist()[0]
+
+    def _answer_one(self, x: Any) -> tuple[Fitted, list[float] | None]:
+        """Return what was learned, and p(class | x) of a row, or None to read it as a table."""
+        fitted = self._check_answers()
+        return fitted, self._plain_proba(fitted, x)
 
     def _plain_proba(self, fitted: Any, x: Any) -> list[float] | None:
         """Return p(class | x) of a plain row where that is quicker than reading it as a table."""
@@ -297,6 +312,20 @@ class TallyClassifier(ClassifierMixin, LearnsFromSources, BaseEstimator, ABC):
         array, name = numbers_of_rows(cells), type(self).__name__
         rows = Rows(array, codes, len(classes), names=columns.names, estimator_name=name)
         return self._learn_batch(fitted, Batch(rows, classes, columns, fitted.counter))
+
+    def _add_waiting(self, fitted: Fitted, rows: list[Waiting]) -> Fitted | None:
+        """Return what was learned, with a few rows that have waited, for answers alone.
+
+        The rows that a model keeps are those of before. None where there is more to do than to add
+        to a tally and to make a model of it.
+        """
+        if fitted.model is None or fitted.extra_statistics is not None or len(fitted.classes) < 2:
+            return None
+        tally = learning.add_plain_rows(fitted, rows)
+        if tally is None:
+            return None
+        known = fitted.replace(tally=tally, new_classes=fitted.classes[:0])
+        return self._with_model(known, waits=self._waits)
 
     # Answering.
 
@@ -686,6 +715,14 @@ class TallyClassifier(ClassifierMixin, LearnsFromSources, BaseEstimator, ABC):
         if fitted.calibration is None:
             raise AttributeError(f"This {type(self).__name__} is not calibrated.")
         return fitted
+
+    def _check_answers(self) -> Fitted:
+        """Return what was learned, if it suffices for a model; kept rows may be those of before."""
+        buffer = self.__dict__["_fitted"]
+        if type(buffer) is not RowBuffer:
+            return self._check_ready()
+        fitted = buffer.count_to_answer(self._learn_waiting, self._add_waiting)
+        return fitted if fitted.not_yet is None else self._check_ready()
 
     def _check_fitted(self) -> Fitted:
         """Return what was learned; NotFittedError before anything was."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import dataclass, field, fields
 from functools import cached_property
 from typing import Any, NamedTuple, Self, TypeVar
 
@@ -199,9 +199,12 @@ class Fitted:
     def replace(self, **changes: Any) -> Self:
         """Return the same with some fields changed; itself if none is."""
         now = vars(self)
-        return (
-            replace(self, **changes) if any(now[k] is not v for k, v in changes.items()) else self
-        )
+        if all(now[name] is value for name, value in changes.items()):
+            return self
+        # What is computed when it is first asked for stays behind.
+        found = object.__new__(type(self))
+        vars(found).update({name: now[name] for name in self.__dataclass_fields__}, **changes)
+        return found
 
 
 # What a kind of classifier has learned.

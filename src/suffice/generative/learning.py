@@ -23,8 +23,10 @@ from suffice.estimators.merging import (
     subtract_counts,
 )
 from suffice.generative.fitted import Batch, F, Fitted, HeldOutSample, Labels
+from suffice.generative.row_buffer import Waiting
 from suffice.tally import Groups
 from suffice.tally.debt import describe_shortfall, largest_shortfall, select_classes
+from suffice.tally.tally import unchecked
 from suffice.validation.row_sample import RowSample
 
 
@@ -77,6 +79,17 @@ def add(before: F, counter: Counter, counted: Groups[Any], kept: Kept) -> F:
     elif before.new_classes.size:
         before = before.replace(new_classes=known[:0])
     return with_tally(before, total, gross, kept)
+
+
+def add_plain_rows(before: Fitted, rows: list[Waiting]) -> Groups[Any] | None:
+    """Return the tally with a few rows of known classes (`Counter.add_row`), or None."""
+    weights, parts = before.tally.weights.copy(), before.tally.parts
+    for cells, code in rows:
+        weights[code] += 1.0
+        parts = before.counter.add_row(parts, cells, code)
+        if parts is None:
+            return None
+    return unchecked(Groups, classes=before.classes, weights=weights, parts=parts)
 
 
 def forget(before: F, batch: Batch, kept: Kept) -> F:

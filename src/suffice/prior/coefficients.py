@@ -21,11 +21,10 @@ from suffice.prior.prior import (
     finite,
     positive,
     sample_shape,
-    unchecked,
 )
 from suffice.prior.special import LOG_TWO_PI, cholesky, half_log_determinant, symmetric
 from suffice.tally.moments import Moments
-from suffice.tally.tally import ROUNDING, Floats, as_readonly
+from suffice.tally.tally import ROUNDING, Floats, as_readonly, unchecked
 
 # The least eigenvalue of a precision, in units of its diagonal, that differs from 0, for
 # each coefficient: what rounding leaves of none.

@@ -23,6 +23,7 @@ from suffice.prior.prior import (
     finite,
     positive,
     sample_shape,
+    widen,
 )
 from suffice.prior.special import LOG_TWO_PI, log_gamma_step
 from suffice.tally.moments import Moments
@@ -125,17 +126,16 @@ class NormalInverseGamma(Prior):
     def _update(self, tally: Moments) -> tuple[Self, Floats, Floats, Axes]:
         """Return the posterior, the rows, what was added to the scale, and the shared axes."""
         full, kept, shared = self._shapes_with(tally)
-        rows = np.broadcast_to(tally.weight, full)
-        pseudo_rows = self.pseudo_rows + rows
-        shift = (tally.mean() - self.location) * rows / pseudo_rows
-        away = (tally.mean() - self.location) * self.pseudo_rows * shift
-        squares = np.broadcast_to(tally.scatter() + away, full)
+        rows, (mean, scatter) = widen(tally.weight, full), tally.mean_and_scatter()
+        pseudo_rows, apart = self.pseudo_rows + rows, mean - self.location
+        shift = apart * rows / pseudo_rows
+        squares = widen(scatter + apart * self.pseudo_rows * shift, full)
         added = sum_shared(squares, shared) / 2
         posterior = type(self)(
-            np.broadcast_to(self.location + shift, full),
+            widen(self.location + shift, full),
             pseudo_rows,
-            np.broadcast_to(self.shape + sum_shared(rows, shared) / 2, kept),
-            np.broadcast_to(self.scale + added, kept),
+            widen(self.shape + sum_shared(rows, shared) / 2, kept),
+            widen(self.scale + added, kept),
             shared,
         )
         return posterior, rows, added, shared

@@ -200,6 +200,8 @@ def _format_value(value: Any) -> str:
 def positive(class_name: str, name: str, values: ArrayLike) -> Floats:
     """Return `values` as a read-only array, all finite and above 0."""
     array = readonly_copy(values)
+    if array.size and array.min() > 0 and array.max() < np.inf:
+        return array
     wrong = ~(np.isfinite(array) & (array > 0))
     if np.any(wrong):
         raise PriorError(
@@ -211,6 +213,8 @@ def positive(class_name: str, name: str, values: ArrayLike) -> Floats:
 def finite(class_name: str, name: str, values: ArrayLike) -> Floats:
     """Return `values` as a read-only array of finite numbers."""
     array = readonly_copy(values)
+    if array.size and array.min() > -np.inf and array.max() < np.inf:
+        return array
     wrong = ~np.isfinite(array)
     if np.any(wrong):
         raise PriorError(f"{class_name} has {name} {array[wrong].flat[0]:g}. Use finite values.")
@@ -219,6 +223,8 @@ def finite(class_name: str, name: str, values: ArrayLike) -> Floats:
 
 def broadcast(class_name: str, *shapes: tuple[int, ...]) -> tuple[int, ...]:
     """Return the shape that several shapes broadcast to, or say that they do not fit."""
+    if len({*shapes}) == 1:
+        return shapes[0]
     try:
         return np.broadcast_shapes(*shapes)
     except ValueError:
@@ -236,19 +242,16 @@ def broadcast_array(values: Floats, shape: tuple[int, ...]) -> Floats:
     return as_readonly(np.broadcast_to(values, shape).copy())
 
 
+def widen(values: Floats, shape: tuple[int, ...]) -> Floats:
+    """Return `values` repeated to `shape`: themselves if they have it."""
+    return values if values.shape == shape else np.broadcast_to(values, shape)
+
+
 def set_broadcast(value: Any, **fields: Floats) -> None:
     """Set the fields of a frozen value, each repeated to their common shape."""
     shape = broadcast(type(value).__name__, *(array.shape for array in fields.values()))
     for name, array in fields.items():
         object.__setattr__(value, name, broadcast_array(array, shape))
-
-
-def unchecked(kind: type[T], **fields: Any) -> T:
-    """Return a frozen value with these fields, which its constructor need not check."""
-    value = object.__new__(kind)
-    for name, field in fields.items():
-        object.__setattr__(value, name, as_readonly(field))
-    return value
 
 
 def equal_tailed(level: float, quantile: Callable[[float], Floats]) -> Interval:

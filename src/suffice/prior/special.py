@@ -28,10 +28,12 @@ def log_gamma_step(z: ArrayLike, step: ArrayLike) -> Floats:
     >>> np.exp(log_gamma_step(3.0, 2.0)).round(12)  # 4! / 2!
     np.float64(12.0)
     """
-    near, far = np.broadcast_arrays(np.asarray(z, np.float64), np.asarray(step, np.float64))
+    near, far = np.asarray(z, np.float64), np.asarray(step, np.float64)
     safe = np.where(near >= LARGE, near, LARGE)
     growth = (safe + far - 0.5) * np.log1p(far / safe) + far * (np.log(safe) - 1.0)
     by_series = growth + _stirling_series(safe + far) - _stirling_series(safe)
+    if near.size and near.min() >= LARGE:
+        return np.asarray(by_series)
     plainly = gammaln(near + far) - gammaln(near)
     return np.asarray(np.where(near >= LARGE, by_series, plainly), dtype=np.float64)
 

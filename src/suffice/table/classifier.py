@@ -36,6 +36,7 @@ from suffice.estimators.merging import (
 )
 from suffice.families import Family, Posterior
 from suffice.families.class_prior import ClassPrior
+from suffice.families.columns.family import posteriors_of
 from suffice.generative import learning
 from suffice.generative.classifier import TallyClassifier
 from suffice.generative.counts import ClassCounts
@@ -640,12 +641,11 @@ class GenerativeClassifier(TallyClassifier):
         return planning.plan_of_parts(type(self).__name__, target, weight, parts)
 
     def _posterior(self, fitted: Any) -> Generative:
-        pairs = zip(fitted.counter.blocks, fitted.tally.parts.parts, strict=True)
-        found = (block.posterior(part) for block, part in pairs)
+        found = posteriors_of(fitted.counter.blocks, fitted.tally.parts.parts)
         if self.estimate == "mean":
-            found = (posterior.as_plug_in() for posterior in found)
+            found = tuple(posterior.as_plug_in() for posterior in found)
         prior = ClassPrior.of(fitted.tally.weights, None, "predictive")
-        return Generative(prior, IndependentBlocks(tuple(found)))
+        return Generative(prior, IndependentBlocks(found))
 
     def _fit_rows(self, fitted: Fitted, batch: Any, *, waits: bool = False) -> TableFitted:
         start = self._with_model(TableFitted.start(fitted, batch), waits=waits)

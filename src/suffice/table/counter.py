@@ -9,7 +9,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 
 from suffice.count.counters import Counter, Describe
-from suffice.data.plain_rows import STRINGS, TRUTH_VALUES, PlainCells
+from suffice.data.plain_rows import STRINGS, TRUTH_VALUES, Cells, PlainCells
 from suffice.data.rows import Rows
 from suffice.data.schema import Schema
 from suffice.data.table import CALENDAR
@@ -23,7 +23,7 @@ from suffice.families.columns.joint import Joint
 from suffice.families.columns.levels import Levels
 from suffice.table.rows import MISSING_SUFFIX, TableRows
 from suffice.tally import Blocks, Groups
-from suffice.tally.tally import Floats, Index
+from suffice.tally.tally import Floats, Index, unchecked
 
 Families = tuple[Family[Any], ...]
 NO_COLUMNS = Schema(())
@@ -187,6 +187,21 @@ class TableCounter(Counter):
         ).astype(np.float64)
         given = rows.X.table, rows.codes, rows.classes, weights
         return total, Blocks(tuple(block.count(*given) for block in self.blocks))
+
+    def add_row(self, parts: Blocks[Any], cells: Cells, code: int) -> Blocks[Any] | None:
+        """Return the tally of each block with one row more, its cells in the schema's order."""
+        names = (field.name for field in self.schema.fields)
+        table = self.schema.take_plain(dict(zip(names, cells, strict=True)))
+        if table is None:
+            return None
+        rows = TableRows(table).with_missing_columns(self.missing_columns)
+        found = []
+        for block, part in zip(self.blocks, parts.parts, strict=True):
+            more = block.add_row(part, rows.table, code)
+            if more is None:
+                return None
+            found.append(more)
+        return unchecked(Blocks, parts=tuple(found))
 
     def describe_sum(self, path: tuple[int, ...], at: tuple[int, ...], column: Describe) -> str:
         """Return what a sum of a block's tally is of: a column, a level, a bin, a word."""

@@ -11,10 +11,11 @@ import numpy as np
 from suffice import _core
 from suffice.combine.combination import Combination
 from suffice.data.rows import Rows
+from suffice.data.schema import OTHER
 from suffice.errors import InputError
 from suffice.families import Posterior
 from suffice.families.class_conditional import ClassConditional, ColumnScores, LearnedRows, LeftOut
-from suffice.families.columns.family import Cells
+from suffice.families.columns.family import AddScores, Cells
 from suffice.generative.fitted import Batch, Fitted, Generative, Labels
 from suffice.scoring.scorer import Answer, Answers
 from suffice.table.choices import Choices
@@ -29,6 +30,10 @@ from suffice.tally.tally import Floats, Index
 from suffice.validation.importance import LossIncrease
 
 NO_FEATURES = ResidualFeatures()
+# What adds the scores of a column's cells, with its name.
+ScorersByColumn = list[tuple[str, AddScores]]
+# What these scores are computed from.
+RESIDUAL_FIELDS = {"counter", "features", "combination"}
 # Rows as they were given, batch by batch, and the classes that they are coded by.
 GivenRows = tuple[tuple[Rows, Labels], ...]
 
@@ -233,6 +238,25 @@ class TableFitted(Fitted):
         """The features that have coefficients, each with its own, (width, C)."""
         found = self.features.by_column(self.combination.residual_coefficients)
         return [(one, found[one.column]) for one in self.features.columns if found]
+
+    @cached_property
+    def residual_scorers(self) -> tuple[ScorersByColumn, ScorersByColumn]:
+        """What adds the residual scores of cells, by column: of numbers, and of levels."""
+        numbers: ScorersByColumn = []
+        levels: ScorersByColumn = []
+        for one, coefficients in self.residuals:
+            kept = self.counter.schema[one.column]
+            default = None if kept.kept is None else OTHER
+            add = one.cell_scorer(coefficients, kept.levels, default)
+            (levels if kept.kind == "category" else numbers).append((one.column, add))
+        return numbers, levels
+
+    def replace(self, **changes: Any) -> Self:
+        """Return the same with some fields changed; itself if none is."""
+        found = super().replace(**changes)
+        if RESIDUAL_FIELDS.isdisjoint(changes) and "residual_scorers" in vars(self):
+            vars(found)["residual_scorers"] = self.residual_scorers
+        return found
 
     @cached_property
     def row_scorer(self) -> RowScorer | None:

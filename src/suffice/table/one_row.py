@@ -41,19 +41,19 @@ class RowScorer:
     ) -> None:
         self._log_prior, self._noise_rate = list(log_prior), noise_rate
         self._numbers, self._levels, self._others = tuple(numbers), tuple(levels), tuple(others)
-        self._size = len(self._numbers) + len(self._levels) + len(self._others)
+        looked_at = {name for name, _ in (*self._numbers, *self._levels)}
+        self._size = len(looked_at) + len(self._others)
 
     @classmethod
     def of(cls, fitted: TableFitted) -> RowScorer | None:
         """Return the scorer of a model, or None if its blocks are not all of one plain column."""
         counter, combination = fitted.counter, fitted.combination
         schema, prior = counter.schema, fitted.log_prior + combination.offsets
-        plain = schema.is_plain and not counter.missing_columns and not fitted.residuals
+        plain = schema.is_plain and not counter.missing_columns
         if not plain or len(prior) > MAX_CLASSES:
             return None
         fields = {one.name: one for one in schema.fields}
-        numbers: list[tuple[str, AddScores]] = []
-        levels: list[tuple[str, AddScores]] = []
+        numbers, levels = map(list, fitted.residual_scorers)
         pairs = zip(fitted.posteriors, combination.weights.tolist(), strict=True)
         for posterior, weight in pairs:
             columns = posterior.family.columns

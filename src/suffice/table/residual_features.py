@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+import operator
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple, Self
@@ -15,6 +17,7 @@ from suffice.data.columns import Column
 from suffice.data.rows import Rows
 from suffice.data.table import Table
 from suffice.families import Family
+from suffice.families.columns.family import AddScores
 from suffice.logistic.binary import FeatureRows
 from suffice.table.structure.settings import DEFAULT_SEARCH, SearchSettings
 from suffice.tally.tally import Floats
@@ -54,6 +57,39 @@ class ResidualFeature(NamedTuple):
             known = (column.values >= 0) & (column.values < self.levels)
             return np.where(known, column.values, 0).astype(np.uint32), known.astype(np.float64)
         return np.zeros(len(column), np.uint32), self.scores(column, np.ones((1, 1)))[:, 0]
+
+    def cell_scorer(
+        self, coefficients: Floats, levels: Sequence[Any], default: Any = None
+    ) -> AddScores:
+        """Return what adds the scores of one cell, as `add` does those of a column.
+
+        Parameters
+        ----------
+        coefficients : (width, C)
+        levels : of the column, if that is a category
+        default : the level that all others are, if the column has a cap
+        """
+        rows = coefficients.tolist()
+        if self.levels:
+            table: dict[Any, list[float]] = dict(zip(levels, rows, strict=False))
+            other: list[float] = table.get(default, [0.0] * len(rows[0]))
+
+            def add_level(level: Any, scores: Any) -> Sequence[float]:
+                return list(map(operator.add, scores, table.get(level, other)))
+
+            return add_level
+        centre, scale, logarithm = self.centre, self.scale, self.logarithm
+        (of_classes,) = rows
+
+        def add_number(x: float, scores: Any) -> Sequence[float]:
+            if logarithm:
+                if x <= 0.0:
+                    return scores  # type: ignore[no-any-return]
+                x = math.log(x)
+            far = max(-MAX_DEVIATIONS, min(MAX_DEVIATIONS, (x - centre) / scale))
+            return [s + b * far for s, b in zip(scores, of_classes, strict=True)]
+
+        return add_number
 
     def scores(self, column: Column, coefficients: Floats) -> Floats:
         """Return what the cells add to the scores, (n, C), given coefficients (width, C)."""

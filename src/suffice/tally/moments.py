@@ -22,11 +22,14 @@ from suffice.tally.tally import (
     power_of_two,
     readonly_copy,
     subtract_checked,
+    unchecked,
 )
 
 # The origin is moved to the mean when it lies further than this many standard deviations away:
 # sums about it would then spend more than six of their sixteen digits on the distance.
 FAR_ORIGIN = 1e3
+# Arithmetic of so few numbers is quicker one by one than with arrays.
+FEW_NUMBERS = 16
 # A sum of squares shows the size of a part that is no more than so many times larger.
 SHOWN = 2.0
 EPSILON = float(np.finfo(np.float64).eps)
@@ -219,6 +222,11 @@ class Moments(SumsAboutOrigin):
         """Mean of each feature, shape (..., d); the origin where nothing was seen."""
         return np.asarray(self.origin + self._shift())
 
+    def mean_and_scatter(self) -> tuple[Floats, Floats]:
+        """Mean, and sum of squares about it, of diagonal moments: (..., d) both."""
+        shift = self._shift()
+        return self.origin + shift, np.maximum(self.sum_xx - shift * self.sum_x, 0.0)
+
     def scatter(self) -> Floats:
         """Sum of squares about the mean, shape (..., d) or (..., d, d)."""
         shift = self._shift()
@@ -270,6 +278,68 @@ class Moments(SumsAboutOrigin):
         a, b = self.rebase(origin), other.rebase(origin)
         return a._rebuild({name: getattr(a, name) + getattr(b, name) for name in self._sums})
 
+    def add_row(self, at: int, row: Floats) -> Self | None:
+        """Return diagonal moments with a row (d,) of weight 1 of one entry of the first axis.
+
+        None if sums about our origin would lose digits, so that `+` would move it. Missing values
+        (NaN) are left out.
+
+        Examples
+        --------
+        >>> cells = Moments([[1.0, 0.0]], [[2.0, 0.0]], [[0.0, 0.0]], [[0.0, 0.0]])
+        >>> more = cells.add_row(0, np.array([4.0, 7.0]))
+        >>> more.mean().tolist(), more.variance().tolist()
+        ([[3.0, 7.0]], [[1.0, 0.0]])
+        """
+        if 0 < row.size <= FEW_NUMBERS:
+            return self._add_few(at, row)
+        weight, origin = self.weight[at], self.origin[at]
+        about, away = self.origin, row - origin
+        seen: Any = 1.0  # or which cells are there
+        squares = away * away
+        total = squares.sum()
+        if total != total or not weight.all():  # NaN is not equal to itself
+            seen = ~np.isnan(row)
+            new = seen & (weight == 0)
+            about = about.copy()
+            about[at] = np.where(new, row, origin)
+            away = np.where(seen & ~new, away, 0.0)
+            squares = away * away
+        weights, sum_x, sum_xx = self.weight.copy(), self.sum_x.copy(), self.sum_xx.copy()
+        weights[at] += seen
+        sum_x[at] += away
+        sum_xx[at] += squares
+        # The squares of the mean and of the standard deviation, times the weight.
+        level = sum_x[at] ** 2 / (weight + 1.0)
+        if (level > FAR_ORIGIN**2 * np.maximum(sum_xx[at] - level, 0.0)).any():
+            return None
+        return unchecked(type(self), weight=weights, origin=about, sum_x=sum_x, sum_xx=sum_xx)
+
+    def _add_few(self, at: int, row: Floats) -> Self | None:
+        """Do what `add_row` does number by number: of few that is quicker than with arrays."""
+        arrays = self.weight, self.origin, self.sum_x, self.sum_xx
+        found = []
+        for x, weight, origin, sum_x, sum_xx in zip(
+            row.tolist(), *(one[at].tolist() for one in arrays), strict=True
+        ):
+            if x == x:  # NaN is not equal to itself
+                about = origin if weight > 0.0 else x
+                away, weight = x - about, weight + 1.0
+                sum_x, sum_xx = sum_x + away, sum_xx + away * away
+                level = sum_x * sum_x / weight
+                if level > FAR_ORIGIN**2 * max(sum_xx - level, 0.0):
+                    return None
+                found.append((weight, about, sum_x, sum_xx))
+            else:
+                found.append((weight, origin, sum_x, sum_xx))
+        sums = []
+        for one, numbers in zip(arrays, zip(*found, strict=True), strict=True):
+            total = one.copy()
+            total[at] = numbers
+            sums.append(total)
+        weights, about_all, sums_x, sums_xx = sums
+        return unchecked(type(self), weight=weights, origin=about_all, sum_x=sums_x, sum_xx=sums_xx)
+
     def maximum(self, other: Self) -> Self:
         """Return the larger of two magnitudes, which are about 0."""
         Tally._common(self, self._same_kind(other))
@@ -284,6 +354,15 @@ class Moments(SumsAboutOrigin):
         safe = np.where(total > 0, total, 1.0)
         centre = (weights * self.mean()).sum(axis=0) / safe
         return self._sum_about(centre)
+
+    def pooled_mean(self) -> Floats:
+        """Mean of each feature over all entries of the first axis, (..., d), as of `pooled`."""
+        weights = self.weights
+        total = weights.sum(axis=0)
+        safe = np.where(total > 0, total, 1.0)
+        centre = (weights * self.mean()).sum(axis=0) / safe
+        rest = self.sum_x + weights * (self.origin - centre)
+        return np.asarray(centre + rest.sum(axis=0) / safe)
 
     def allclose(self, other: Self, relative: float = 1e-9) -> bool:
         """Say whether weights, means and scatters are equal up to rounding.
@@ -307,6 +386,8 @@ class Moments(SumsAboutOrigin):
     def _shift(self) -> Floats:
         """Mean of x - origin, 0 where nothing was seen."""
         weights = self.weights
+        if weights.all():
+            return np.asarray(self.sum_x / weights)
         return np.asarray(self.sum_x / np.where(weights > 0, weights, 1.0))
 
     def _origin_with(self, other: Self) -> Floats:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from numbers import Real
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar, Self, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -17,6 +17,7 @@ Index = NDArray[np.intp]
 # 2^-52 times the few thousand terms that a block of sums holds.
 ROUNDING = 2.0**-40
 MAX_FLOAT = np.finfo(np.float64).max
+V = TypeVar("V")
 
 
 class ArrayValue:
@@ -78,6 +79,23 @@ class Tally(ArrayValue):
     def __add__(self, other: Self) -> Self:
         a, b = self._common(self._same_kind(other))
         return a._rebuild({name: getattr(a, name) + getattr(b, name) for name in self._sums})
+
+    def add_at(self, at: int | tuple[int, ...], **rows: Any) -> Self:
+        """Return the tally with these sums of further rows at one place of the first axes.
+
+        The sums are those of what `+` would add, and are not checked.
+
+        Examples
+        --------
+        >>> from suffice.tally import Counts
+        >>> Counts([[2.0, 1.0], [0.0, 3.0]]).add_at(1, counts=[1.0, 0.0]).counts.tolist()
+        [[2.0, 1.0], [1.0, 3.0]]
+        """
+        sums = vars(self).copy()
+        for name, row in rows.items():
+            sums[name] = sums[name].copy()
+            sums[name][at] += row
+        return unchecked(type(self), **sums)
 
     def __sub__(self, other: Self) -> Self:
         return self.subtract(other)
@@ -200,6 +218,16 @@ def as_readonly(values: Floats) -> Floats:
     array = np.asarray(values)
     array.flags.writeable = False
     return array
+
+
+def unchecked(kind: type[V], **fields: Any) -> V:
+    """Return a frozen value with these fields, which its constructor need not check."""
+    value = object.__new__(kind)
+    for field in fields.values():
+        if type(field) is np.ndarray:
+            field.flags.writeable = False
+    vars(value).update(fields)
+    return value
 
 
 def check_factor(factor: float) -> None:

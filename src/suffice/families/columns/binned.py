@@ -254,6 +254,11 @@ class Binned(Family[Tallied]):
             distances[:, at] = np.bincount(codes[rows], heavy, classes)
         return Blocks((Counts(as_readonly(counts)), Counts(as_readonly(distances))))
 
+    def add_row(self, tally: Tallied, table: Table, code: int) -> Tallied:
+        """Return the tally with one row more."""
+        classes = len(tally.parts[0].counts)
+        return tally + self.count(table, np.array([code], np.int32), classes, np.empty(0))
+
     def posterior(self, tally: Tallied) -> BinnedPosterior:
         """Return the bins' shares in each class, their prior sample size by evidence."""
         return BinnedPosterior(self, tally, BinTree.of(tally.parts[0].counts))

@@ -10,6 +10,7 @@ from typing import Any, Self
 
 import numpy as np
 
+from suffice.data.columns import MISSING_CODE
 from suffice.data.labels import Codes
 from suffice.data.plain_rows import PlainCells
 from suffice.data.table import Table
@@ -211,6 +212,14 @@ class Categorical(Family[Counts]):
                 "schema and the family grow before they count (grown)."
             )
         return Counts(as_readonly(counts))
+
+    def add_row(self, tally: Counts, table: Table, code: int) -> Counts | None:
+        """Return the counts with the level of one row more; None if it is new."""
+        level = int(level_codes(table[self.column], self.levels)[0])
+        if level == MISSING_CODE:
+            return tally
+        known = 0 <= level < tally.counts.shape[1]
+        return tally.add_at((code, level), counts=1.0) if known else None
 
     def merge(
         self, other: Self, tally: Counts, translations: Mapping[str, Index]

@@ -111,6 +111,19 @@ class Family(ABC, Generic[T]):
         weights : (n,), or empty if every row weighs 1
         """
 
+    def add_row(self, tally: T, table: Table, code: int) -> T | None:
+        """Return a tally with the one row of a table: what `count` and `+` make of it.
+
+        None if the row has to be counted with levels or terms that may be new.
+
+        Parameters
+        ----------
+        tally : its first axis the classes
+        table : one row of cells that can surely be learned (`plain_cells`)
+        code : number of the row's class
+        """
+        return None
+
     def merge(self, other: Self, tally: T, translations: Mapping[str, Index]) -> tuple[Self, T]:
         """Return the family that knows the levels of both, and the other's tally in its codes.
 
@@ -146,6 +159,23 @@ class Family(ABC, Generic[T]):
     @abstractmethod
     def posterior(self, tally: T) -> Posterior[T]:
         """Return what a tally says, under the prior that it has most evidence for."""
+
+    @classmethod
+    def posteriors(cls, families: Sequence[Self], tallies: Sequence[T]) -> list[Posterior[T]]:
+        """Return the posteriors of several blocks of this kind, together where that is quicker."""
+        return [one.posterior(tally) for one, tally in zip(families, tallies, strict=True)]
+
+
+def posteriors_of(families: Sequence[Family[Any]], tallies: Sequence[Any]) -> tuple[Any, ...]:
+    """Return the posterior of each block; those of one kind may be computed together."""
+    found: list[Any] = [None] * len(families)
+    kinds: dict[type[Family[Any]], None] = dict.fromkeys(type(one) for one in families)
+    for kind in kinds:
+        places = [at for at, one in enumerate(families) if type(one) is kind]
+        some = kind.posteriors([families[at] for at in places], [tallies[at] for at in places])
+        for at, one in zip(places, some, strict=True):
+            found[at] = one
+    return tuple(found)
 
 
 # From a cell, and scores of the classes so far, scores with those of the cell; None if the cell has

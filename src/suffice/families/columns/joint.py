@@ -355,6 +355,14 @@ class Joint(Family[Counts]):
         counts, _ = level_counts(places, codes, classes, weights, len(self.seen))
         return Counts(as_readonly(counts))
 
+    def add_row(self, tally: Counts, table: Table, code: int) -> Counts | None:
+        """Return the counts with the combination of one row more; None if it is new."""
+        found = self.codes_of(table)
+        if (found == MISSING_CODE).any():
+            return tally
+        place = int(self.combinations.places(found)[0])
+        return tally.add_at((code, place), counts=1.0) if place >= 0 else None
+
     def merge(
         self, other: Self, tally: Counts, translations: Mapping[str, Index]
     ) -> tuple[Self, Counts]:

@@ -162,6 +162,11 @@ class MultivariateNormal(Family[Moments]):
             whole &= weights > 0  # what weighs nothing sets no origin
         return count_complete_rows(rows if whole.all() else rows.take(np.flatnonzero(whole)))[1]
 
+    def add_row(self, tally: Moments, table: Table, code: int) -> Moments:
+        """Return the tally with one row more."""
+        classes = len(tally.weight)
+        return tally + self.count(table, np.array([code], np.int32), classes, np.empty(0))
+
     def posterior(self, tally: Moments) -> MultivariateNormalPosterior:
         """Return the Student t of each class, their prior sample size by evidence."""
         return MultivariateNormalPosterior(self, tally, covariance_prior(tally, tied=self.tied))

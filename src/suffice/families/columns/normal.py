@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any, Self
 
@@ -23,6 +23,7 @@ from suffice.families.columns.family import (
     Cells,
     Family,
     ParametricPosterior,
+    Posterior,
     impute_numbers,
 )
 from suffice.families.normal import IndependentNormals, NormalSettings
@@ -31,8 +32,65 @@ from suffice.prior.special import log_gamma_step
 from suffice.scoring.gaussian import LOG_TWO_PI, NormalScorer, StudentScorer
 from suffice.scoring.scorer import Scorer, joint_log_proba
 from suffice.tally import Groups, Moments
-from suffice.tally.tally import Floats
+from suffice.tally.tally import Floats, unchecked
 from suffice.validation.folds import Folds
+
+
+@dataclass(frozen=True, eq=False)
+class NormalColumns:
+    """The distributions of several columns that are alike, computed at once.
+
+    Parameters
+    ----------
+    tally : Moments (C, d)
+    prior : NormalInverseGamma (C, d)
+    plug_in : bool
+        Whether the expectations of the parameters stand for them.
+    """
+
+    tally: Moments
+    prior: NormalInverseGamma
+    plug_in: bool = False
+
+    @classmethod
+    def of(cls, tallies: Sequence[Moments], *, tied: bool) -> NormalColumns:
+        """Return the columns of tallies (C, 1), their prior sample sizes by evidence."""
+        names = ("weight", "origin", "sum_x", "sum_xx")
+        sums = {name: np.hstack([getattr(one, name) for one in tallies]) for name in names}
+        tally = unchecked(Moments, **sums)
+        return cls(tally, normal_prior(tally, (0,) if tied else ()))
+
+    @cached_property
+    def features(self) -> IndependentNormals:
+        """The distribution of every column in every class."""
+        classes = np.arange(len(self.tally.weight))
+        groups = Groups(classes, self.tally.weight[:, 0], self.tally)
+        estimate = "mean" if self.plug_in else "predictive"
+        settings = NormalSettings(estimate, self.prior.shared)
+        return IndependentNormals.fit(groups, settings, self.prior)
+
+    @cached_property
+    def plugged_in(self) -> NormalColumns:
+        """The same columns by the expectations of their parameters."""
+        return replace(self, plug_in=True)
+
+    @cached_property
+    def _numbers(self) -> list[list[list[float]]]:
+        """Location, precision, (degrees,) log norm of each column and class, as plain numbers."""
+        scorer = self.features.scorer()
+        assert isinstance(scorer, NormalScorer | StudentScorer)
+        return [term.T.tolist() for term in scorer.terms]
+
+    def numbers(self, at: int) -> list[list[float]]:
+        """Return the terms of the scorer of one column, each (C,)."""
+        return [term[at] for term in self._numbers]
+
+    def prior_of(self, at: int) -> NormalInverseGamma:
+        """Return the prior of one column."""
+        own = slice(at, at + 1)
+        arrays = ("location", "pseudo_rows", "shape", "scale")
+        parts = {name: getattr(self.prior, name)[:, own] for name in arrays}
+        return unchecked(NormalInverseGamma, **parts, shared=self.prior.shared)
 
 
 @dataclass(frozen=True, eq=False)
@@ -42,6 +100,28 @@ class NormalPosterior(ParametricPosterior[Moments]):
     family: Normal
     tally: Moments
     prior: NormalInverseGamma
+    # Where this column is among others that were computed with it; another tally has no such place.
+    among: tuple[NormalColumns, int] | None = field(default=None, init=False, repr=False)
+
+    @classmethod
+    def among_others(cls, family: Normal, tally: Moments, columns: NormalColumns, at: int) -> Self:
+        """Return the posterior of one of the columns that were computed together."""
+        fields = {"family": family, "tally": tally, "plug_in": columns.plug_in}
+        return unchecked(cls, **fields, among=(columns, at))
+
+    def __getattr__(self, name: str) -> Any:
+        if name == "prior" and self.among is not None:
+            columns, at = self.among
+            vars(self)["prior"] = found = columns.prior_of(at)
+            return found
+        raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
+
+    def as_plug_in(self) -> Self:
+        """Return the posterior by the expectations of the parameters."""
+        if self.among is None:
+            return super().as_plug_in()
+        columns, at = self.among
+        return self.among_others(self.family, self.tally, columns.plugged_in, at)
 
     @cached_property
     def features(self) -> IndependentNormals:
@@ -91,15 +171,13 @@ class NormalPosterior(ParametricPosterior[Moments]):
         self, weight: float, levels: Sequence[Any], default: Any = None
     ) -> AddScores | None:
         """Return what adds the scores of a number."""
-        scorer, log = self._scorer, math.log
-        if not isinstance(scorer, NormalScorer | StudentScorer):
-            return None
-        of_logarithms = self.family.of_logarithms
-        terms = [np.reshape(one, -1) for one in scorer.terms]
-        location, precision, log_norm = terms[0], terms[1], weight * terms[-1]
-        if isinstance(scorer, NormalScorer):
-            parts = location, -weight / 2 * precision, log_norm
-            normals = tuple(zip(*(one.tolist() for one in parts), strict=True))
+        of_logarithms, log = self.family.of_logarithms, math.log
+        columns, at = self.among or (NormalColumns(self.tally, self.prior, self.plug_in), 0)
+        terms = columns.numbers(at)
+        if self.plug_in:
+            normals = tuple(
+                (m, -weight / 2 * p, weight * n) for m, p, n in zip(*terms, strict=True)
+            )
 
             def add_normal(x: float, scores: Any) -> Sequence[float]:
                 if of_logarithms:
@@ -112,9 +190,9 @@ class NormalPosterior(ParametricPosterior[Moments]):
                 ]
 
             return add_normal
-        degrees = terms[2]
-        every = location, precision / degrees, -weight * (degrees + 1) / 2, log_norm
-        students = tuple(zip(*(one.tolist() for one in every), strict=True))
+        students = tuple(
+            (m, p / v, -weight * (v + 1) / 2, weight * n) for m, p, v, n in zip(*terms, strict=True)
+        )
         log1p = math.log1p
 
         def add(x: float, scores: Any) -> Sequence[float]:
@@ -277,9 +355,29 @@ class Normal(Family[Moments]):
             rows = rows.take(np.flatnonzero(weights > 0))  # what weighs nothing sets no origin
         return count_moments(rows)[1]
 
+    def add_row(self, tally: Moments, table: Table, code: int) -> Moments | None:
+        """Return moments with one row more, about the origin that they have."""
+        return tally.add_row(code, self.cells(table)[0])
+
     def posterior(self, tally: Moments) -> NormalPosterior:
         """Return the Student t of each class, their prior sample size by evidence."""
         return NormalPosterior(self, tally, normal_prior(tally, (0,) if self.tied else ()))
+
+    @classmethod
+    def posteriors(
+        cls, families: Sequence[Self], tallies: Sequence[Moments]
+    ) -> list[Posterior[Moments]]:
+        """Return the posteriors of several columns, computed as those of one array."""
+        found: dict[int, Posterior[Moments]] = {}
+        for tied in (False, True):
+            places = [at for at, one in enumerate(families) if one.tied is tied]
+            if not places:
+                continue
+            columns = NormalColumns.of([tallies[at] for at in places], tied=tied)
+            for number, at in enumerate(places):
+                given = families[at], tallies[at], columns, number
+                found[at] = NormalPosterior.among_others(*given)
+        return [found[at] for at in range(len(families))]
 
 
 @dataclass(frozen=True, eq=False)

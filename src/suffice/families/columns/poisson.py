@@ -16,7 +16,7 @@ from suffice.count import count_events
 from suffice.data.columns import MISSING_CODE
 from suffice.data.labels import Codes
 from suffice.data.plain_rows import PlainCells
-from suffice.data.rows import Rows
+from suffice.data.rows import ONE_CODE, Rows
 from suffice.data.table import Table
 from suffice.empirical_bayes.centred import gamma_prior
 from suffice.families.class_conditional import LearnedRows
@@ -90,6 +90,12 @@ class Poisson(Family[Events]):
         self.check(table)
         cells = table[self.column].values[:, None]
         return count_events(Rows(cells, codes, classes, weights, self.columns))[1]
+
+    def add_row(self, tally: Events, table: Table, code: int) -> Events:
+        """Return the events with those of one row more."""
+        cells = table[self.column].values[:, None]
+        found = vars(count_events(Rows(cells, ONE_CODE, 1))[1])
+        return tally.add_at(code, **{name: sums[0] for name, sums in found.items()})
 
     def posterior(self, tally: Events) -> PoissonPosterior:
         """Return the negative binomials, their prior sample size by evidence."""
