@@ -329,15 +329,26 @@ class TallyClassifier(ClassifierMixin, LearnsFromSources, BaseEstimator, ABC):
 
     # Answering.
 
+    @enters_by_itself
     def predict(self, X: Any) -> NDArray[Any]:
         """Return the most probable class of each row, (n_samples,)."""
         fitted = self._check_ready()
-        return self._best(fitted, self._read(fitted, X))
+        proba = self._plain_proba(fitted, X)
+        if proba is not None:
+            labels: NDArray[Any] = fitted.classes[[proba.index(max(proba))]]
+            return labels
+        with one_blas_thread:
+            return self._best(fitted, self._read(fitted, X))
 
+    @enters_by_itself
     def predict_proba(self, X: Any) -> Floats:
         """Return p(class | x), (n_samples, n_classes), in the order of `classes_`."""
         fitted = self._check_ready()
-        return self._proba(fitted, self._read(fitted, X))
+        proba = self._plain_proba(fitted, X)
+        if proba is not None:
+            return np.array([proba])
+        with one_blas_thread:
+            return self._proba(fitted, self._read(fitted, X))
 
     def predict_log_proba(self, X: Any) -> Floats:
         """Return log p(class | x), (n_samples, n_classes)."""
