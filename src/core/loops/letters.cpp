@@ -30,9 +30,7 @@ std::size_t lowest_bit(std::uint64_t bits) {
 
 // Bits of the bytes of a block, the first lowest: 1 where the highest bit of the byte is set.
 std::uint64_t high_bytes(const std::uint8_t* text) {
-#if defined(__AVX512BW__)
-    return _mm512_movepi8_mask(_mm512_loadu_si512(text));
-#elif defined(__AVX2__)
+#if defined(__AVX2__)
     std::uint64_t high = 0;
     for (int at = 0; at < 64; at += 32) {
         const int found = _mm256_movemask_epi8(_mm256_loadu_si256(reinterpret_cast<const __m256i*>(text + at)));

@@ -28,6 +28,12 @@ struct LetterLoops {
 
 SUFFICE_TABLES(LetterLoops, letter_loops_table)
 
-inline const LetterLoops& letter_loops() { return SUFFICE_BEST(letter_loops_table); }
+// Not those of 512 bits: with these the processor's clock goes slower, for all else that is done with text, too.
+inline const LetterLoops& letter_loops() {
+#ifdef SUFFICE_X86
+    if (instruction_set() == InstructionSet::avx512) return avx2::letter_loops_table;
+#endif
+    return SUFFICE_BEST(letter_loops_table);
+}
 
 }  // namespace suffice
