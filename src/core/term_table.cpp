@@ -506,8 +506,7 @@ class TermTable {
         for (std::size_t part = 0; part < moved.size(); ++part) {
             terms_->put_sums(known[part], known_words, out.data());
             for (std::size_t word = 0; word < moved[part].size(); ++word)
-                if (moved[part][word] != UNKNOWN)
-                    sums[part].put(word, out.data() + moved[part][word], columns());
+                if (moved[part][word] != UNKNOWN) sums[part].put(word, out.data() + moved[part][word], columns());
             check_interrupt();
         }
         return out;
