@@ -4,30 +4,15 @@
 #include <cstring>
 #include <stdexcept>
 
+#include "loops/letters.h"
+
 namespace suffice {
 namespace {
 
 enum Case : std::uint8_t { NEITHER, CASED, PASSED_OVER };
 constexpr std::uint32_t SIGMA = 0x3C3, FINAL_SIGMA = 0x3C2;
-// Bytes of ASCII that are written together.
-constexpr std::size_t BLOCK = 32;
-
-template <bool Lower>
-std::uint8_t ascii_letter(std::uint8_t c) {
-    const std::uint8_t low = static_cast<std::uint8_t>(c | ((static_cast<std::uint8_t>(c - 'A') < 26) << 5));
-    const bool letter = static_cast<std::uint8_t>(low - 'a') < 26, digit = static_cast<std::uint8_t>(c - '0') < 10;
-    return (letter | digit | (c == '_')) ? (Lower ? low : c) : 0;
-}
-
-// Write a block if it is all ASCII.
-template <bool Lower>
-bool write_block(const std::uint8_t* text, std::uint8_t* out) {
-    std::uint8_t together = 0;
-    for (std::size_t i = 0; i < BLOCK; ++i) together |= text[i];
-    if (together >= 0x80) return false;
-    for (std::size_t i = 0; i < BLOCK; ++i) out[i] = ascii_letter<Lower>(text[i]);
-    return true;
-}
+// Bytes of ASCII after other letters that are written one by one: of many scripts only spaces are ASCII.
+constexpr std::size_t FEW = 8;
 
 struct Point {
     std::uint32_t value;  // 0 if it is no UTF-8
@@ -84,17 +69,16 @@ bool Letters::is_final_sigma(const std::uint8_t* text, std::size_t begin, std::s
 
 template <bool Lower>
 std::size_t Letters::write_as(const std::uint8_t* text, std::size_t begin, std::size_t stop, std::uint8_t* out) const {
+    const LetterLoops& loops = letter_loops();
     std::size_t at = begin, to = 0;
     while (at < stop) {
-        if (stop - at >= BLOCK && write_block<Lower>(text + at, out + to)) {
-            at += BLOCK;
-            to += BLOCK;
-            continue;
-        }
-        const std::size_t until = std::min(stop, at + BLOCK);
-        while (at < until) {
+        const std::size_t written = (Lower ? loops.write_lower : loops.write)(text + at, stop - at, out + to);
+        at += written;
+        to += written;
+        for (std::size_t few = 0; at < stop && few < FEW;) {
             if (text[at] < 0x80) {
                 out[to++] = ascii_letter<Lower>(text[at++]);
+                ++few;
                 continue;
             }
             const Point point = point_at(text, at, stop);
@@ -103,6 +87,7 @@ std::size_t Letters::write_as(const std::uint8_t* text, std::size_t begin, std::
             to += write_utf8(letter & ~AND_GAP, out + to);
             if (letter & AND_GAP) out[to++] = 0;
             at += point.width;
+            few = 0;
         }
     }
     std::memset(out + to, 0, 16);

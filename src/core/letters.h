@@ -5,6 +5,8 @@
 #include <cstdint>
 #include <vector>
 
+#include "loops/letters.h"
+
 namespace suffice {
 
 constexpr std::uint32_t CODE_POINTS = 0x110000;
@@ -22,8 +24,8 @@ class Letters {
     // (CODE_POINTS,): 1 if it is cased, 2 if it is passed over where a letter's place is seen.
     Letters(bool lowercase, const std::uint32_t* written, const std::uint8_t* cases);
 
-    // Bytes that the letters of a document may take, with the zeros after them.
-    static std::size_t room(std::size_t bytes) { return 2 * bytes + 16; }
+    // Bytes that the letters of a document may take, with the zeros after them, and what loops write beyond.
+    static std::size_t room(std::size_t bytes) { return 2 * bytes + LETTER_BLOCK + 16; }
 
     // Write a document, text[begin:stop] in UTF-8, as the letters of its words, with zeros between
     // words and 16 zeros after all; return where it ends. Bytes that are no UTF-8 part words.

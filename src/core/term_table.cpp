@@ -99,6 +99,29 @@ class RowCounts {
     int bits_ = FEWEST_BITS;
 };
 
+// Counts of words by class: those of one word are side by side. Texts that are counted at once have less than 2^32
+// bytes.
+class ClassSums {
+  public:
+    explicit ClassSums(std::size_t classes) : classes_(classes) {}
+
+    // Make room for so many words.
+    void reserve(std::size_t words) {
+        if (words * classes_ > counts_.size()) counts_.resize(std::max(words * classes_, 2 * counts_.size()));
+    }
+    void add(std::int32_t word, std::size_t code) { ++counts_[static_cast<std::size_t>(word) * classes_ + code]; }
+
+    // Add the counts of a word to those of its column, which stand as far apart as rows of sums are long.
+    void put(std::size_t word, double* column, std::size_t row) const {
+        for (std::size_t code = 0; code < classes_; ++code)
+            column[code * row] += static_cast<double>(counts_[word * classes_ + code]);
+    }
+
+  private:
+    std::size_t classes_;
+    std::vector<std::uint32_t> counts_;
+};
+
 // What terms are: runs of `shortest` to `longest` words of at least `word_letters` letters.
 struct Ngrams {
     std::size_t word_letters, shortest, longest;
@@ -167,6 +190,47 @@ class Terms {
         count_documents(*this, text, letters, start, stop, cells);
     }
 
+    // Whether every term is a word.
+    bool has_words_only() const { return ngrams_.longest == 1; }
+
+    // Count the words of documents start..stop by the class of each, where every term is a word; if we `grow`, learn
+    // the words that another table does not know, too.
+    void sum_words(const Terms& known, const Text& text, const Letters& letters, const std::int32_t* codes,
+                   std::size_t start, std::size_t stop, bool grow, ClassSums& known_sums, ClassSums& sums) {
+        known_sums.reserve(known.words_.size());
+        const Terms& looked_in = known.words_.size() > stop_words_ ? known : *this;
+        each_document(text, letters, start, stop, [&](std::size_t document, const std::uint8_t* at, std::size_t size) {
+            const std::size_t code = static_cast<std::size_t>(codes[document]);
+            each_words(looked_in, at, at + size, [&](const Word* found, std::size_t many) {
+                if (grow) sums.reserve(words_.size() + many);
+                for (std::size_t i = 0; i < many; ++i) {
+                    const std::int32_t number = known.words_.find(found[i]);
+                    if (number != UNKNOWN)
+                        known_sums.add(number, code);
+                    else if (grow)
+                        sums.add(words_.find_or_add(found[i]), code);
+                }
+            });
+        });
+    }
+
+    // Add sums of our first words to those of columns, (classes, columns).
+    void put_sums(const ClassSums& sums, std::size_t words, double* out) const {
+        for (std::size_t word = stop_words_; word < words; ++word) {
+            const std::int32_t column = runs_.column(static_cast<std::int64_t>(word));
+            if (column != UNKNOWN) sums.put(word, out + column, columns());
+        }
+    }
+
+    // Learn the words of another table, which has learned nothing but words that we do not know; returns the column
+    // of each.
+    std::vector<std::int32_t> merge_words(const Terms& other) {
+        std::vector<std::int32_t> moved(other.words_.size(), UNKNOWN);
+        for (std::size_t word = stop_words_; word < moved.size(); ++word)
+            moved[word] = runs_.find_or_add_column(words_.find_or_add(other.words_.word(word)));
+        return moved;
+    }
+
     // Learn the terms of another table, in its order, and say which column each of its columns is.
     std::vector<std::int32_t> merge(const Terms& other) {
         constexpr std::size_t AHEAD = 16;
@@ -224,11 +288,27 @@ class Terms {
         return parent == UNKNOWN || last == UNKNOWN ? RunTable::Found{} : runs_.find(parent, last);
     }
 
-    // Cut a document into words, and put their numbers into `numbers`, without those left out.
-    template <class Table>
-    static void number_words(Table& table, const std::uint8_t* at, const std::uint8_t* end,
-                             std::vector<std::int32_t>& numbers) {
-        numbers.clear();
+    // Do work(document, letters, size) for documents start..stop: the letters of their words.
+    template <class Work>
+    static void each_document(const Text& text, const Letters& letters, std::size_t start, std::size_t stop,
+                              Work&& work) {
+        std::vector<std::uint8_t> spelled;
+        std::size_t since = 0;  // bytes since Ctrl-C was let through
+        for (std::size_t document = start; document < stop; ++document) {
+            const std::size_t begin = text.begin(document), end = text.begin(document + 1);
+            if (spelled.size() < Letters::room(end - begin)) spelled.resize(Letters::room(end - begin));
+            work(document, spelled.data(), letters.write(text.letters, begin, end, spelled.data()));
+            since += end - begin + 1;
+            if (since >= PAUSE) {
+                check_interrupt();
+                since = 0;
+            }
+        }
+    }
+
+    // Cut a document into words, and do work(words, size) for a few at a time, whose memory was asked for.
+    template <class Work>
+    static void each_words(const Terms& table, const std::uint8_t* at, const std::uint8_t* end, Work&& work) {
         Word found[TOGETHER];
         const std::size_t least = table.ngrams_.word_letters;
         for (const std::uint8_t* pause = at + PAUSE; at < end;) {
@@ -242,13 +322,7 @@ class Terms {
                 table.words_.expect(word);
                 found[size++] = word;
             }
-            std::size_t kept = numbers.size();
-            numbers.resize(kept + size);
-            for (std::size_t i = 0; i < size; ++i) {
-                numbers[kept] = table.number_of(found[i]);
-                kept += numbers[kept] == UNKNOWN || static_cast<std::size_t>(numbers[kept]) >= table.stop_words_;
-            }
-            numbers.resize(kept);
+            work(found, size);
             if (at > pause) {
                 check_interrupt();
                 pause = at + PAUSE;
@@ -256,22 +330,33 @@ class Terms {
         }
     }
 
+    // Put the numbers of a document's words into `numbers`, without those left out.
+    template <class Table>
+    static void number_words(Table& table, const std::uint8_t* letters, std::size_t size,
+                             std::vector<std::int32_t>& numbers) {
+        numbers.clear();
+        each_words(table, letters, letters + size, [&](const Word* found, std::size_t many) {
+            std::size_t kept = numbers.size();
+            numbers.resize(kept + many);
+            for (std::size_t i = 0; i < many; ++i) {
+                numbers[kept] = table.number_of(found[i]);
+                kept += numbers[kept] == UNKNOWN || static_cast<std::size_t>(numbers[kept]) >= table.stop_words_;
+            }
+            numbers.resize(kept);
+        });
+    }
+
     template <class Table>
     static void count_documents(Table& table, const Text& text, const Letters& letters, std::size_t start,
                                 std::size_t stop, Cells& cells) {
         const Ngrams& ngrams = table.ngrams_;
-        std::vector<std::uint8_t> spelled;
         std::vector<std::int32_t> numbers;
         std::vector<std::int64_t> runs;
         RowCounts row;
-        std::size_t since = 0;  // bytes since Ctrl-C was let through
         cells.row_ends.reserve(stop - start);
         cells.unknown.reserve(stop - start);
-        for (std::size_t document = start; document < stop; ++document) {
-            const std::size_t begin = text.begin(document), end = text.begin(document + 1);
-            if (spelled.size() < Letters::room(end - begin)) spelled.resize(Letters::room(end - begin));
-            const std::size_t size = letters.write(text.letters, begin, end, spelled.data());
-            number_words(table, spelled.data(), spelled.data() + size, numbers);
+        each_document(text, letters, start, stop, [&](std::size_t, const std::uint8_t* at, std::size_t size) {
+            number_words(table, at, size, numbers);
             row.begin(numbers.size() * (ngrams.longest - ngrams.shortest + 1));
             std::int64_t missed = 0;
             auto add = [&](std::int32_t column) {
@@ -298,12 +383,7 @@ class Terms {
             }
             row.end(cells);
             cells.unknown.push_back(missed);
-            since += end - begin + 1;
-            if (since >= PAUSE) {
-                check_interrupt();
-                since = 0;
-            }
-        }
+        });
     }
 
     Ngrams ngrams_;
@@ -383,6 +463,53 @@ class TermTable {
             }
         }
         return counts_of(parts, moved);
+    }
+
+    // What the words of documents add up to by class, (classes, columns), where every term is a word; with new
+    // columns, if we `grow`, in the order of first sight.
+    //
+    // Ranges of documents are counted apart: words that we know by their number, all others by a table of their own.
+    Out<double> sum_words(In<std::uint8_t, 1> letters, In<std::int64_t, 1> begins, const Letters& how,
+                          In<std::int32_t, 1> codes, std::size_t classes, bool grow) {
+        const Text text = text_of(letters, begins);
+        require(terms_->has_words_only() && text.bytes() < (std::size_t(1) << 32), "terms that cannot be summed");
+        require(codes.shape(0) == text.documents, "documents and codes do not fit");
+        require_codes(codes, classes);
+        const Use use(users_, grow);
+        std::vector<ClassSums> known, sums;
+        std::vector<std::vector<std::int32_t>> moved;
+        std::size_t known_words = 0;
+        {
+            nb::gil_scoped_release release;
+            const bool any = columns() > 0;
+            known_words = terms_->words().size();
+            // A few for each thread, for another call may take its time; as few as there are threads while all words
+            // are new.
+            const std::size_t share = text.bytes() / ((any ? 2 : 1) * std::max<std::size_t>(1, threads())) + 1;
+            const std::vector<std::size_t> cuts = text.cut(std::max(share, range_cells / 4));
+            const std::size_t parts = cuts.size() - 1;
+            known.resize(parts, ClassSums(classes));
+            sums.resize(parts, ClassSums(classes));
+            moved.resize(parts);
+            std::vector<Terms> tables(parts, *empty_);
+            in_parallel(parts, [&](std::size_t part) {
+                tables[part].sum_words(*terms_, text, how, codes.data(), cuts[part], cuts[part + 1], grow, known[part],
+                                       sums[part]);
+            });
+            for (std::size_t part = 0; part < parts && grow; ++part) {
+                moved[part] = terms_->merge_words(tables[part]);
+                check_interrupt();
+            }
+        }
+        auto out = make_array<double>({classes, columns()});
+        nb::gil_scoped_release release;
+        for (std::size_t part = 0; part < moved.size(); ++part) {
+            terms_->put_sums(known[part], known_words, out.data());
+            for (std::size_t word = 0; word < moved[part].size(); ++word)
+                if (moved[part][word] != UNKNOWN) sums[part].put(word, out.data() + moved[part][word], columns());
+            check_interrupt();
+        }
+        return out;
     }
 
     // The names of all columns: their letters, words joined by a space, and where each begins.
@@ -524,6 +651,8 @@ void bind_term_table(nb::module_& m) {
              "Return columns, counts, begins of rows, and how many terms have no column (n,).")
         .def("learn", &TermTable::learn, "text"_a, "begins"_a, "letters"_a,
              "As count, with new columns for what has none.")
+        .def("sum_words", &TermTable::sum_words, "text"_a, "begins"_a, "letters"_a, "codes"_a, "classes"_a, "grow"_a,
+             "Return counts of words by class, (classes, columns), perhaps with new columns.")
         .def("names", &TermTable::names, "Return the names of columns: letters, and where each begins.")
         .def("words", &TermTable::words, "Return all words: letters, and where each begins.")
         .def("words_of_columns", &TermTable::words_of_columns,

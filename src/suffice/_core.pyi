@@ -543,6 +543,17 @@ class TermTable:
     ) -> tuple[NDArray[np.int32], NDArray[np.int32], NDArray[np.int64], NDArray[np.int64]]:
         """As count, with new columns for what has none."""
 
+    def sum_words(
+        self,
+        text: NDArray[np.uint8],
+        begins: NDArray[np.int64],
+        letters: Letters,
+        codes: NDArray[np.int32],
+        classes: int,
+        grow: bool,
+    ) -> NDArray[np.float64]:
+        """Return counts of words by class, (classes, columns), perhaps with new columns."""
+
     def names(self) -> tuple[NDArray[np.uint8], NDArray[np.int64]]:
         """Return the names of columns: letters, and where each begins."""
 

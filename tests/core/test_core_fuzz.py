@@ -108,3 +108,27 @@ def test_nonsense_is_answered_or_refused(name, ranges):
         except (ValueError, TypeError, MemoryError, OverflowError, np.linalg.LinAlgError):
             pass
     assert answered or len(kinds) > 6  # with many arguments random shapes hardly ever fit
+
+
+@pytest.mark.hostile
+def test_nonsense_is_answered_or_refused_by_sums_of_words(ranges):
+    rng = np.random.default_rng(0)
+    ranges(64, sums=64)
+    kinds = [
+        (name, kind)
+        for name, kind in ARGUMENT.findall(
+            inspect.getdoc(_core.TermTable.sum_words).splitlines()[0]
+        )
+        if name not in ("self", "letters")
+    ]
+    answered = 0
+    for _ in range(1500):
+        none = np.empty(0, np.uint8), np.zeros(1, np.int64)
+        table = _core.TermTable(*none, int(rng.integers(0, 3)), 1, int(rng.choice([0, 1, 1, 2])))
+        text, begins, *rest = arguments(rng, kinds)
+        try:
+            table.sum_words(text, begins, _core.Letters(True), *rest)
+            answered += 1
+        except (ValueError, TypeError, MemoryError, OverflowError):
+            pass
+    assert answered

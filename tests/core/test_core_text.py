@@ -6,6 +6,7 @@ import subprocess
 import sys
 import textwrap
 from collections import Counter
+from contextlib import suppress
 from itertools import pairwise
 
 import numpy as np
@@ -265,6 +266,96 @@ def test_terms_are_learned_and_counted_as_by_hand(
     check()
 
 
+def sums_by_hand(documents, codes, classes, stop_words, names):
+    """Return the counts of names by class, (classes, names), one word at a time."""
+    columns = {name: column for column, name in enumerate(names)}
+    sums = np.zeros((classes, len(names)))
+    for document, code in zip(documents, codes, strict=True):
+        for word in WORD.findall(document):
+            if word not in stop_words and word in columns:
+                sums[code, columns[word]] += 1
+    return sums
+
+
+@pytest.mark.parametrize("stop_words", [(), ("be", "to", "не", "a b", "", "\x00")])
+@pytest.mark.parametrize("number", [1, 3])
+def test_words_are_summed_by_class_as_by_hand(stop_words, number, letters, ranges, threads):
+    threads(number)
+
+    @given(documents, documents, st.integers(1, 3), st.randoms(use_true_random=False))
+    def check(first, second, classes, random):
+        codes = [[random.randrange(classes) for _ in some] for some in (first, second)]
+        given_codes = [np.array(some, np.int32) for some in codes]
+        for size in (1, 60, 1 << 19):
+            ranges(size)
+            terms, rows = table(1, 1, stop_words), table(1, 1, stop_words)
+            for batch, own, known in ((first, 0, []), ([], None, first), (second, 1, first)):
+                mine = np.empty(0, np.int32) if own is None else given_codes[own]
+                sums = terms.sum_words(*utf8(batch), letters, mine, classes, True)
+                rows.learn(*utf8(batch), letters)
+                names, _ = count_by_hand([*known, *batch], 1, 1, stop_words)
+                assert spelled(*terms.names()) == spelled(*rows.names()) == names
+                plain = sums_by_hand(batch, mine, classes, stop_words, names)
+                np.testing.assert_array_equal(sums, plain)
+            # By the columns there are, of which a name that is no word is one.
+            fixed = table(1, 1, stop_words)
+            fixed.learn_names(*utf8(["to be", *names[::2]]))
+            sums = fixed.sum_words(*utf8(first), letters, given_codes[0], classes, False)
+            kept = ["to be", *names[::2]]
+            assert spelled(*fixed.names()) == kept
+            plain = sums_by_hand(first, codes[0], classes, stop_words, kept)
+            np.testing.assert_array_equal(sums, plain)
+
+    check()
+
+
+def test_sums_of_many_new_and_known_words_do_not_depend_on_threads(ranges, threads):
+    rng = np.random.default_rng(0)
+    words = np.array([f"w{at}" for at in range(3000)])
+    batches = [
+        [" ".join(row) for row in words[rng.integers(0, top, (300, 40))]] for top in (9, 3000)
+    ]
+    codes = rng.integers(0, 2, 300).astype(np.int32)
+    ranges(1000)
+    found = []
+    for number in (1, 2, 5):
+        threads(number)
+        terms = table()
+        sums = [terms.sum_words(*utf8(some), ASCII, codes, 2, True) for some in batches]
+        found.append((*sums, spelled(*terms.names())))
+        plain = sums_by_hand(batches[1], codes, 2, (), found[0][2])
+        np.testing.assert_array_equal(sums[1], plain)
+        assert all(np.array_equal(*pair) for pair in zip(found[0], found[-1], strict=True))
+
+
+def test_words_that_cannot_be_summed_by_class_are_refused():
+    text, codes = utf8(["to be", "or"]), np.zeros(2, np.int32)
+    with pytest.raises(ValueError, match="terms that cannot be summed"):
+        table(1, 2).sum_words(*text, ASCII, codes, 1, True)
+    with pytest.raises(ValueError, match="documents and codes do not fit"):
+        table().sum_words(*text, ASCII, codes[:1], 1, True)
+    for wrong in (1, -1):
+        with pytest.raises(ValueError, match="codes of classes that there are not"):
+            table().sum_words(*text, ASCII, codes + np.int32(wrong), 1, True)
+
+
+@pytest.mark.parametrize("lowercase", [True, False])
+def test_letters_are_written_alike_by_all_instruction_sets(lowercase, letters, instruction_sets):
+    rng = np.random.default_rng(0)
+    how = ASCII if lowercase else letters
+    pools = [[*map(chr, range(128))], list("aB_9 "), list("aBé中 . 😀"), list("нет ")]
+    some = [
+        "".join(rng.choice(pools[rng.integers(2 if lowercase else 4)], size))
+        for size in [*range(200), *rng.integers(0, 2000, 20)]
+    ]
+    wanted, rows = count_by_hand([one.lower() if lowercase else one for one in some], 1, 1, ())
+    for use in instruction_sets:
+        use()
+        terms = table()
+        assert rows_of(terms.learn(*utf8(some), how)) == rows
+        assert spelled(*terms.names()) == wanted
+
+
 def test_terms_without_a_column_are_numbered(letters):
     terms = table(1, 2)
     terms.learn(*utf8(["to be or not"]), letters)
@@ -386,6 +477,11 @@ def test_bytes_that_are_no_text_are_counted_or_refused(letters, ranges):
             terms.learn(text, begins[4:], how)
         except ValueError:
             continue
+        if longest == 1:
+            codes = rng.integers(-1 if rng.random() < 0.1 else 0, 3, 8).astype(np.int32)
+            with suppress(ValueError):
+                sums = terms.sum_words(text, begins, how, codes, 3, bool(rng.random() < 0.5))
+                assert sums.sum() == terms.count(text, begins, how)[1].sum()
         first, second = terms.count(text, begins, how), terms.count(text, begins, how)
         for one, other in zip(first, second, strict=True):
             np.testing.assert_array_equal(one, other)
@@ -407,6 +503,7 @@ from suffice import _core, set_threads
 set_threads({number})
 text = np.frombuffer(b" ".join(b"word%d" % (n % 5000) for n in range(2_000_000)), np.uint8)
 begins = np.array({begins}, np.int64)
+codes = np.zeros(len(begins) - 1, np.int32)
 letters, none = _core.Letters(True), (np.empty(0, np.uint8), np.zeros(1, np.int64))
 known = _core.TermTable(*none, 2, 1, 1)
 wanted = known.learn(text, begins, letters)[1].sum()
@@ -421,6 +518,8 @@ for wait in np.linspace(.001, .05, 20):
         while True:  # one call may be over before the signal comes
             _core.TermTable(*none, 2, 1, 2).learn(text, begins, letters)
             assert known.count(text, begins, letters)[1].sum() == wanted
+            _core.TermTable(*none, 2, 1, 1).sum_words(text, begins, letters, codes, 2, True)
+            assert known.sum_words(text, begins, letters, codes, 2, False).sum() == wanted
     except Rang:
         rang += 1
 print(rang, len(known) == terms, known.count(text, begins, letters)[1].sum() == wanted)

@@ -353,6 +353,19 @@ def test_texts_are_counted_to_the_tally_of_all(params, few, mails, tmp_path):
     assert log_loss(model, *rows) < log_loss(expected, *rows) + 0.03
 
 
+@pytest.mark.parametrize("event", ["multinomial", "complement", "polya"])
+def test_words_summed_by_class_are_those_of_rows_to_the_bit_and_in_order(event, few, mails):
+    model = TextClassifier(event=event, calibrate=None)
+    mine = model.fit_from(mails, target="label", features="text")
+    ones = mails.append_column("weight", [np.ones(len(mails))])  # documents with weights are rows
+    rows = TextClassifier(event=event, calibrate=None).fit_from(
+        ones, target="label", features="text", weight="weight"
+    )
+    assert mine.terms_.tolist() == rows.terms_.tolist()
+    assert np.array_equal(mine.tally_.parts.counts, rows.tally_.parts.counts)
+    assert np.array_equal(mine.tally_.weights, rows.tally_.weights)
+
+
 def test_a_text_classifier_needs_to_know_the_column_of_documents(mails):
     with pytest.raises(InputError, match="there are 2 besides the target: 'id', 'text'"):
         TextClassifier().fit_from(mails, target="label")

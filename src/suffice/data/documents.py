@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
-from suffice._core import utf8_strings
+from suffice._core import is_ascii, utf8_strings
 from suffice.data.frames import library_of
 from suffice.errors import InputError
 
@@ -159,6 +160,15 @@ class Documents:
             return cls.of(column.to_pylist(), encoding, decode_error)
         if column.null_count and has_bytes_under_nulls(column):
             column = column.fill_null("")
+        column.validate()
+        _, where, letters = column.buffers()
+        wide = np.int64 if pa.types.is_large_string(kind) else np.int32
+        begins = np.frombuffer(where if where is not None else bytes(8), wide)
+        begins = begins[column.offset : column.offset + len(column) + 1]
+        text = np.frombuffer(letters if letters is not None else b"", np.uint8)
+        found = cls(text, begins.astype(np.int64, copy=False))
+        if found._is_whole and found.is_ascii:
+            return found  # Arrow would look at each letter again, on one thread
         try:
             column.validate(full=True)
         except pa.ArrowInvalid:
@@ -168,12 +178,7 @@ class Documents:
             return cls._of_arrow(
                 column.view(pa.binary() if narrow else pa.large_binary()), encoding, decode_error
             )
-        _, where, letters = column.buffers()
-        wide = np.int64 if pa.types.is_large_string(kind) else np.int32
-        begins = np.frombuffer(where if where is not None else bytes(8), wide)
-        begins = begins[column.offset : column.offset + len(column) + 1]
-        text = np.frombuffer(letters if letters is not None else b"", np.uint8)
-        return cls(text, begins.astype(np.int64, copy=False))
+        return found
 
     def __len__(self) -> int:
         return len(self.begins) - 1
@@ -187,6 +192,17 @@ class Documents:
     def letters(self) -> NDArray[np.uint8]:
         """The bytes of these documents."""
         return self.text[self.begins[0] : self.begins[-1]]
+
+    @cached_property
+    def is_ascii(self) -> bool:
+        """Whether all bytes of these documents are ASCII."""
+        return is_ascii(self.letters)
+
+    @property
+    def _is_whole(self) -> bool:
+        """Whether the documents follow each other within the text."""
+        ends = self.begins[0] >= 0 and self.begins[-1] <= len(self.text)
+        return bool(ends and (self.begins[1:] >= self.begins[:-1]).all())
 
 
 def is_missing(document: Any) -> bool:

@@ -52,11 +52,15 @@ class ClassCounts:
     def add(self, batch: Batch, extra_statistics: Any = None) -> Self:
         """Return the tally with the rows of a batch, read by our counter."""
         groups = Groups(batch.classes, *batch.counter.count(batch.rows))
+        return self.add_groups(batch.counter, groups, extra_statistics)
+
+    def add_groups(
+        self, counter: Counter, groups: Groups[Any], extra_statistics: Any = None
+    ) -> Self:
+        """Return the tally with that of further rows, by a counter that has grown out of ours."""
         if self.groups is not None:
             groups = self.groups + rename_like(groups, self.groups.classes)
-        return replace(
-            self, counter=batch.counter, groups=groups, extra_statistics=extra_statistics
-        )
+        return replace(self, counter=counter, groups=groups, extra_statistics=extra_statistics)
 
     def merge(self, other: Self) -> Self:
         """Return the tally of the rows of both; levels, words and classes align by name."""

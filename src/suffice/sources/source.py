@@ -165,7 +165,9 @@ class Reservoir:
 
         own = self._rng.random(len(table))
         self.rows += len(own)
-        limit = self._keys.max() if len(self._keys) >= self.size else np.inf
+        known = np.concatenate([self._keys, own])
+        # Rows that are not among the lowest so far never will be: they are not copied.
+        limit = np.partition(known, self.size)[self.size] if len(known) > self.size else np.inf
         some = np.flatnonzero(own < limit)
         if some.size:
             self._kept.append(table.take(pa.array(some)))

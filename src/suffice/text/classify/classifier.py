@@ -656,6 +656,17 @@ class TextClassifier(TallyClassifier):
         counter, matrix = cast(TermCounter, counts.counter).learn(X.column(0))
         return self._label(counter, matrix, y, weights)
 
+    def _count_rows(
+        self, counts: ClassCounts, plan: CountingPlan, X: Any, y: Any, weights: Any, forget: bool
+    ) -> ClassCounts:
+        counter = cast(TermCounter, counts.counter)
+        if weights is None and counts.kept.sample is None:
+            classes, rows = read_labels(X, y, None, None, type(self).__name__)
+            if counter.sums_at_once(len(classes)):
+                found = counter.sum_words(X.column(0), rows.codes, len(classes))
+                return counts.add_groups(found[0], Groups(classes, *found[1:]))
+        return super()._count_rows(counts, plan, X, y, weights, forget)
+
     def _unit_hashes(self, counts: ClassCounts, X: Any, y: Any, weights: Any) -> Hashes:
         batch = self._unit_batch(counts, X, y, weights)
         return cast(TermCounter, batch.counter).hashes(batch.rows)

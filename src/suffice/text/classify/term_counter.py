@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
-from typing import Any, Self
+from typing import Any, Self, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,6 +14,7 @@ from suffice.count import count_words
 from suffice.count.counters import Counter, Describe
 from suffice.data.documents import Documents, as_arrow
 from suffice.data.hashes import Hashes, array_hashes, string_hashes
+from suffice.data.labels import Codes
 from suffice.data.rows import Rows
 from suffice.errors import DebtError, InputError
 from suffice.tally import Blocks, Counts
@@ -24,6 +25,10 @@ from suffice.text.vectorize.analyzer import Analyzer, WordAnalyzer
 from suffice.text.vectorize.matrices import count_matrix
 from suffice.text.vectorize.terms import Names, TermCounts
 from suffice.text.vectorize.vocabulary import Vocabulary
+
+# Sums of words by class that a thread may hold beside the result; of a file's first rows, whose
+# words are not known yet, as many words are expected.
+MAX_SUMS, MANY_WORDS = 1 << 22, 1 << 16
 
 
 @dataclass(frozen=True)
@@ -79,6 +84,48 @@ class TermCounter(Counter):
             return self, self.read(documents)
         vocabulary, counted = self.vocabulary.learn_batches(self.analyzer, documents)
         return replace(self, vocabulary=vocabulary), self._matrix(counted, len(vocabulary))
+
+    def sums_at_once(self, classes: int) -> bool:
+        """Say whether `sum_words` can count for so many classes, and has room to."""
+        return (
+            isinstance(self.analyzer, WordAnalyzer)
+            and self.analyzer.ngrams.longest == 1
+            and self.event != "bernoulli"
+            and self.weighting is None
+            and classes * max(len(self.vocabulary), MANY_WORDS) <= MAX_SUMS
+        )
+
+    def sum_words(self, documents: Any, codes: Codes, classes: int) -> tuple[Self, Floats, Counts]:
+        """Return what `learn` and `count` together find of documents that all weigh 1.
+
+        No rows are made of the documents, which takes a third of the time.
+
+        Returns
+        -------
+        counter : with all terms of the documents
+        weights : (C,)
+        tally : Counts (C, V)
+
+        Examples
+        --------
+        >>> counter = TermCounter(WordAnalyzer(), Vocabulary.empty())
+        >>> codes = np.array([0, 1], np.int32)
+        >>> counter, weights, tally = counter.sum_words(["to be", "be be"], codes, 2)
+        >>> weights, tally.counts
+        (array([1., 1.]), array([[1., 1.],
+               [0., 2.]]))
+        """
+        vocabulary, total, first = self.vocabulary, np.zeros((classes, len(self.vocabulary))), 0
+        analyzer = cast(WordAnalyzer, self.analyzer)
+        for batch in analyzer.batches(documents):
+            own = codes[first : first + len(batch)]
+            vocabulary, sums = vocabulary.sum_words(
+                analyzer, batch, own, classes, grow=not self.is_given
+            )
+            sums[:, : total.shape[1]] += total
+            total, first = sums, first + len(batch)
+        weights = np.bincount(codes, minlength=classes).astype(np.float64)
+        return replace(self, vocabulary=vocabulary), weights, Counts(as_readonly(total))
 
     def read_learned(self, documents: Any, *, pruned: bool) -> Any:
         """Return the counts of documents that were learned; DebtError if they cannot have been.

@@ -9,7 +9,7 @@ from functools import cache
 import numpy as np
 from numpy.typing import NDArray
 
-from suffice._core import Letters, TermTable, is_ascii
+from suffice._core import Letters, TermTable
 from suffice.data.documents import Documents
 from suffice.text.vectorize.terms import Names, TermCounts
 
@@ -191,6 +191,16 @@ class Lexicon:
         text, begins = documents.text, documents.begins
         return TermCounts(*self._table.learn(text, begins, self._letters(documents)))
 
+    def sum_words(
+        self, documents: Documents, codes: NDArray[np.int32], classes: int, *, grow: bool
+    ) -> NDArray[np.float64]:
+        """Return what the counts of single words add up to by class, (classes, columns).
+
+        If it may `grow`, words that have no column get one, in the order of first sight.
+        """
+        given = documents.text, documents.begins, self._letters(documents)
+        return self._table.sum_words(*given, codes, classes, grow)
+
     def order(self) -> NDArray[np.intp]:
         """Return the columns in the order of their names."""
         words = Names(*self._table.words())
@@ -205,4 +215,4 @@ class Lexicon:
         return np.lexsort(by_word[::-1])
 
     def _letters(self, documents: Documents) -> Letters:
-        return letters_of(lowercase=self.ngrams.lowercase, ascii_only=is_ascii(documents.letters))
+        return letters_of(lowercase=self.ngrams.lowercase, ascii_only=documents.is_ascii)

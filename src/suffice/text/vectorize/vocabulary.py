@@ -8,13 +8,16 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import cached_property
 from numbers import Integral
-from typing import Any, Self
+from typing import Any, Self, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
+from suffice.data.labels import Codes
 from suffice.persist.checks import refuse
-from suffice.text.vectorize.analyzer import Analyzer, Finder
+from suffice.tally.tally import Floats
+from suffice.text.vectorize.analyzer import Analyzer, Finder, WordAnalyzer
+from suffice.text.vectorize.lexicon import Lexicon
 from suffice.text.vectorize.terms import Names, TermCounts, TermDictionary, Terms, as_terms
 
 # Words or letters in a run; a file that asks for more asks for time that no document is worth.
@@ -107,6 +110,24 @@ class Vocabulary:
     def learn(self, analyzer: Analyzer, source: Any) -> tuple[Vocabulary, TermCounts]:
         """Return the vocabulary with all terms of these documents, and their counts."""
         documents = analyzer.prepare(source)
+        finder = self._take_finder(analyzer)
+        counted = finder.learn(documents)
+        return Vocabulary(self._grow(finder), finder), counted
+
+    def sum_words(
+        self, analyzer: WordAnalyzer, source: Any, codes: Codes, classes: int, *, grow: bool
+    ) -> tuple[Vocabulary, Floats]:
+        """Return the sums of counts by class, (classes, V), without those of single documents.
+
+        Every term is a word. If it may `grow`, new words come to the vocabulary.
+        """
+        documents = analyzer.prepare(source)
+        finder = cast(Lexicon, self._take_finder(analyzer))
+        sums = finder.sum_words(documents, codes, classes, grow=grow)
+        return Vocabulary(self._grow(finder), finder), sums
+
+    def _take_finder(self, analyzer: Analyzer) -> Finder:
+        """Return what finds our terms, and may grow."""
         # What grows is no longer what finds our own terms: first it is taken away, then it is seen
         # whether anybody had it before.
         found = []
@@ -114,9 +135,7 @@ class Vocabulary:
             found = [self._finders.pop()]
         if self._users:
             self._finders[:], found = found, []
-        finder = self._find(analyzer, found)
-        counted = finder.learn(documents)
-        return Vocabulary(self._grow(finder), finder), counted
+        return self._find(analyzer, found)
 
     def count_batches(self, analyzer: Analyzer, documents: Any) -> TermCounts:
         """Return the counts of these terms in documents, batch by batch."""
