@@ -99,8 +99,7 @@ class RowCounts {
     int bits_ = FEWEST_BITS;
 };
 
-// Counts of words by class: those of one word are side by side. Texts that are counted at once have less than 2^32
-// bytes.
+// Counts of words by class: those of one word are side by side. Texts of MOST_BYTES have less than 2^32 words.
 class ClassSums {
   public:
     explicit ClassSums(std::size_t classes) : classes_(classes) {}
@@ -121,6 +120,7 @@ class ClassSums {
     std::size_t classes_;
     std::vector<std::uint32_t> counts_;
 };
+constexpr std::size_t MOST_BYTES = (std::size_t(1) << 33) - 1;
 
 // What terms are: runs of `shortest` to `longest` words of at least `word_letters` letters.
 struct Ngrams {
@@ -472,7 +472,7 @@ class TermTable {
     Out<double> sum_words(In<std::uint8_t, 1> letters, In<std::int64_t, 1> begins, const Letters& how,
                           In<std::int32_t, 1> codes, std::size_t classes, bool grow) {
         const Text text = text_of(letters, begins);
-        require(terms_->has_words_only() && text.bytes() < (std::size_t(1) << 32), "terms that cannot be summed");
+        require(terms_->has_words_only(), "terms that cannot be summed");
         require(codes.shape(0) == text.documents, "documents and codes do not fit");
         require_codes(codes, classes);
         const Use use(users_, grow);
@@ -486,8 +486,10 @@ class TermTable {
             // A few for each thread, for another call may take its time; as few as there are threads while all words
             // are new.
             const std::size_t share = text.bytes() / ((any ? 2 : 1) * std::max<std::size_t>(1, threads())) + 1;
-            const std::vector<std::size_t> cuts = text.cut(std::max(share, range_cells / 4));
+            const std::vector<std::size_t> cuts = text.cut(std::clamp(share, range_cells / 4, MOST_BYTES / 2));
             const std::size_t parts = cuts.size() - 1;
+            for (std::size_t part = 0; part < parts; ++part)
+                require(text.begin(cuts[part + 1]) - text.begin(cuts[part]) <= MOST_BYTES, "a document without end");
             known.resize(parts, ClassSums(classes));
             sums.resize(parts, ClassSums(classes));
             moved.resize(parts);

@@ -316,6 +316,18 @@ def test_further_rows_are_counted_in_the_database_too(watched, arrays):
     assert same(model, GaussianNB().fit_from(both, target="label"))
 
 
+@pytest.mark.filterwarnings("ignore::suffice.errors.StaleCalibrationWarning")
+def test_weights_are_refreshed_on_further_rows_of_a_database_too(watched, arrays):
+    features = ["size", "age"]
+    first = arrays.slice(0, 500)
+    model = GenerativeClassifier(budget=0).fit(first.select(features), first["label"])
+    here = GenerativeClassifier(budget=0).fit(first.select(features), first["label"])
+    model.partial_fit_from(watched, target="label", table="houses")
+    here.partial_fit(arrays.select(features), arrays["label"])
+    weights = model.refresh_weights().combination_.weights
+    assert np.allclose(weights, here.refresh_weights().combination_.weights, rtol=1e-6)
+
+
 def test_what_needs_rows_is_not_counted_in_the_database(watched):
     watched.execute("ALTER TABLE houses ADD COLUMN words TEXT")
     watched.execute("UPDATE houses SET words = rowid % 7")

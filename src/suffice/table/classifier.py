@@ -606,6 +606,9 @@ class GenerativeClassifier(TallyClassifier):
     def _counts_in_sql(
         self, counts: ClassCounts, plan: CountingPlan, asked: SqlTable
     ) -> PlanTally | None:
+        # Of rows that stay in the database none can be kept.
+        if counts.kept.sample is not None:
+            return None
         found = planning.count_in_database(counts.counter, plan, asked)
         if found is None:
             return None
