@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from sql_counting_cases import Engine
-from suffice.count.counters import (
+from suffice.count import (
     CountEvents,
     CountFourthMoments,
     CountLevels,
@@ -13,10 +13,9 @@ from suffice.count.counters import (
     CountRowMoments,
     CountWords,
 )
-from suffice.data.rows import NO_WEIGHTS, Rows
+from suffice.data import Rows
 from suffice.errors import InputError, SufficeWarning
-from suffice.estimators.features import Columns
-from suffice.sources.source import SqlTable
+from suffice.sources import SqlTable
 from suffice.sql.array_counts import count_array
 from suffice.tally import Groups
 
@@ -81,13 +80,12 @@ def fill(engine, X, y, weights=None):
 
 def in_database(engine, table, counter, d, weight=None):
     asked = SqlTable(engine.name, table, engine.run, local=False)
-    columns = Columns(d, tuple(f"x{at}" for at in range(d)))
-    return count_array(counter, asked, columns, target="kind", weight=weight)
+    return count_array(counter, asked, [f"x{at}" for at in range(d)], target="kind", weight=weight)
 
 
 def of_rows(counter, X, y, weights=None):
     classes, codes = np.unique(y, return_inverse=True)
-    given = NO_WEIGHTS if weights is None else weights
+    given = np.empty(0) if weights is None else weights
     rows = Rows(X, codes.astype(np.int32), len(classes), given)
     return Groups(classes, *counter.count(rows))
 

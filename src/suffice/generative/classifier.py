@@ -945,10 +945,10 @@ class TallyClassifier(ClassifierMixin, LearnsFromSources, BaseEstimator, ABC):
         found = count_array(
             counts.counter,
             asked,
-            counts.columns,
+            plan.features,
             target=plan.target,
             weight=plan.weight,
-            names=plan.features,
+            columns=counts.columns,
             estimator=type(self).__name__,
         )
         if found is None:

@@ -63,11 +63,11 @@ class ArrayCounts:
 def count_array(
     counter: Counter,
     asked: SqlTable,
-    columns: Columns,
+    names: Sequence[str],
     *,
     target: str,
     weight: str | None = None,
-    names: Sequence[str] | None = None,
+    columns: Columns | None = None,
     estimator: str = "the model",
 ) -> ArrayCounts | None:
     """Count columns of numbers where they are: the tally that the counter has of the same rows.
@@ -81,12 +81,12 @@ def count_array(
     ----------
     counter : Counter
     asked : SqlTable
-    columns : Columns
-        What they are called in errors.
+    names : sequence of str
+        The columns of numbers.
     target, weight : str
         The columns of the class and of the rows' weights. Rows without a class are left out.
-    names : sequence of str, optional
-        What the columns are called in the table, if not the same.
+    columns : Columns, optional
+        What the columns are called in errors, if not by these names.
     estimator : str
         What the model is called in errors.
 
@@ -101,14 +101,15 @@ def count_array(
     >>> run = lambda sql: sqlite3.connect(":memory:").execute(sql).fetchall()
     >>> rows = "(SELECT 'a' AS kind, 1.5 AS x UNION SELECT 'a', 2.5 UNION SELECT 'b', NULL) AS t"
     >>> asked = SqlTable("sqlite", rows, run, local=False)
-    >>> found = count_array(CountMoments(), asked, Columns(1, ("x",)), target="kind")
+    >>> found = count_array(CountMoments(), asked, ["x"], target="kind")
     >>> found.groups.classes.tolist(), found.groups.parts.weight[:, 0], found.rows
     (['a', 'b'], array([2., 0.]), 3)
     """
     count = COUNTED.get(type(counter))
     if count is None or asked.dialect not in DIALECTS:
         return None
-    names = columns.terms() if names is None else names
+    if columns is None:
+        columns = Columns(len(names), tuple(names))
     rows = open_rows(asked, columns, names, target, weight, estimator)
     if rows is None:
         return None

@@ -17,6 +17,8 @@ if TYPE_CHECKING:
 # With more classes arrays are quicker.
 MAX_CLASSES = 12
 NUMBERS = frozenset({int, bool, np.float64, np.int64})
+# Cells of a row: a mapping of anything else may be a table, given as its columns.
+CELLS = NUMBERS | LEVEL_TYPES | {float}
 
 
 class RowScorer:
@@ -92,7 +94,8 @@ class RowScorer:
                 if cell is not None:
                     scores = add(cell, scores)
             for name in self._others:
-                row[name]
+                if type(row[name]) not in CELLS:
+                    return None
         except (KeyError, OverflowError, TypeError):  # of scores that are None
             return None
         return None if scores is None else self._normalize(scores)
